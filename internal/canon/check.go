@@ -1,0 +1,265 @@
+package canon
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Limits bound one JSON document. A zero field means the documented default.
+type Limits struct {
+	Bytes  int64 // default 16 MiB
+	Depth  int   // default 64 levels
+	Values int   // default 1,000,000 values
+	// Strict also refuses what documents of AIR's own never carry: duplicate keys,
+	// the keys __proto__, prototype and constructor, and integers from 2^53 on, where
+	// two that differ can have one canonical form.
+	Strict bool
+}
+
+const (
+	maxExponent    = 400
+	maxNumberBytes = 512
+	maxSafeInteger = 1 << 53
+)
+
+// Check refuses a document that is not one JSON value within the limits. It holds
+// no more than the current token in memory. The error names a JSON pointer.
+func Check(doc []byte, l Limits) error {
+	_, err := Count(doc, l)
+	return err
+}
+
+// Count is Check that also returns how many values the document has.
+func Count(doc []byte, l Limits) (values int, err error) {
+	l = l.withDefaults()
+	if int64(len(doc)) > l.Bytes {
+		return 0, fmt.Errorf("document has %d bytes, the limit is %d", len(doc), l.Bytes)
+	}
+	if !utf8.Valid(doc) {
+		return 0, fmt.Errorf("document is not UTF-8")
+	}
+	if err := checkShape(doc, l.Depth); err != nil {
+		return 0, err
+	}
+	c := checker{dec: json.NewDecoder(bytes.NewReader(doc)), limits: l}
+	c.dec.UseNumber()
+	if err := c.value(); err != nil {
+		return 0, fmt.Errorf("%s: %w", c.pointer(), err)
+	}
+	if _, err := c.dec.Token(); !errors.Is(err, io.EOF) {
+		return 0, fmt.Errorf("more than one JSON value")
+	}
+	return c.values, nil
+}
+
+func (l Limits) withDefaults() Limits {
+	if l.Bytes == 0 {
+		l.Bytes = 16 << 20
+	}
+	if l.Depth == 0 {
+		l.Depth = 64
+	}
+	if l.Values == 0 {
+		l.Values = 1_000_000
+	}
+	return l
+}
+
+// checkShape looks at the bytes before encoding/json, which recurses: it bounds nesting
+// and refuses escapes that name half a character, which decoders read differently.
+func checkShape(doc []byte, depth int) error {
+	level, inString := 0, false
+	for i := 0; i < len(doc); i++ {
+		switch b := doc[i]; {
+		case inString && b == '\\':
+			if loneSurrogate(doc, i) {
+				return fmt.Errorf("byte %d: half a surrogate pair", i)
+			}
+			i += escapeLength(doc, i) - 1
+		case b == '"':
+			inString = !inString
+		case inString:
+		case b == '{' || b == '[':
+			if level++; level > depth {
+				return fmt.Errorf("nesting deeper than %d levels", depth)
+			}
+		case b == '}' || b == ']':
+			level--
+		}
+	}
+	return nil
+}
+
+// escapeLength is how many bytes of an escape belong together: a surrogate pair does.
+func escapeLength(doc []byte, at int) int {
+	if unit, ok := escapedUnit(doc, at); ok && unit>>11 == 0x1B {
+		return 12
+	}
+	return 2
+}
+
+// loneSurrogate reports whether the escape at a backslash is a UTF-16 surrogate
+// without its other half.
+func loneSurrogate(doc []byte, at int) bool {
+	first, ok := escapedUnit(doc, at)
+	if !ok || first>>11 != 0x1B {
+		return false
+	}
+	second, ok := escapedUnit(doc, at+6)
+	return first>>10 != 0x36 || !ok || second>>10 != 0x37
+}
+
+func escapedUnit(doc []byte, at int) (unit uint64, ok bool) {
+	if at+6 > len(doc) || doc[at] != '\\' || doc[at+1] != 'u' {
+		return 0, false
+	}
+	unit, err := strconv.ParseUint(string(doc[at+2:at+6]), 16, 16)
+	return unit, err == nil
+}
+
+type checker struct {
+	dec    *json.Decoder
+	limits Limits
+	values int
+	path   []string // kept in pieces: joined for each value it could cost the square of the document
+}
+
+func (c *checker) value() error {
+	t, err := c.token()
+	if err != nil {
+		return err
+	}
+	if c.values++; c.values > c.limits.Values {
+		return fmt.Errorf("more than %d values", c.limits.Values)
+	}
+	switch t := t.(type) {
+	case json.Number:
+		return c.number(string(t))
+	case json.Delim:
+		if t == '{' {
+			err = c.object()
+		} else {
+			err = c.array()
+		}
+		if err != nil {
+			return err
+		}
+		_, err = c.token()
+	}
+	return err
+}
+
+func (c *checker) token() (json.Token, error) {
+	t, err := c.dec.Token()
+	if errors.Is(err, io.EOF) {
+		err = fmt.Errorf("unexpected end of JSON")
+	}
+	return t, err
+}
+
+func (c *checker) object() error {
+	var seen map[string]bool
+	if c.limits.Strict {
+		seen = map[string]bool{}
+	}
+	for c.dec.More() {
+		t, err := c.token()
+		if err != nil {
+			return err
+		}
+		key := t.(string)
+		c.path = append(c.path, key)
+		if c.limits.Strict {
+			if err := checkKey(key, seen); err != nil {
+				return err
+			}
+		}
+		if err := c.value(); err != nil {
+			return err
+		}
+		c.path = c.path[:len(c.path)-1]
+	}
+	return nil
+}
+
+func checkKey(key string, seen map[string]bool) error {
+	if key == "__proto__" || key == "prototype" || key == "constructor" {
+		return fmt.Errorf("the key %q is refused", key)
+	}
+	if seen[key] {
+		return fmt.Errorf("duplicate key")
+	}
+	seen[key] = true
+	return nil
+}
+
+func (c *checker) array() error {
+	for i := 0; c.dec.More(); i++ {
+		c.path = append(c.path, strconv.Itoa(i))
+		if err := c.value(); err != nil {
+			return err
+		}
+		c.path = c.path[:len(c.path)-1]
+	}
+	return nil
+}
+
+func (c *checker) number(n string) error {
+	if len(n) > maxNumberBytes {
+		return fmt.Errorf("number of %d digits, the limit is %d", len(n), maxNumberBytes)
+	}
+	if i := strings.IndexAny(n, "eE"); i >= 0 {
+		exp, err := strconv.Atoi(n[i+1:])
+		if err != nil || exp > maxExponent || exp < -maxExponent {
+			return fmt.Errorf("number exponent beyond ±%d", maxExponent)
+		}
+	}
+	if !c.limits.Strict {
+		return nil
+	}
+	f, err := strconv.ParseFloat(n, 64)
+	if err != nil || (f == math.Trunc(f) && math.Abs(f) >= maxSafeInteger) {
+		return fmt.Errorf("the number %.40s cannot be kept exactly (beyond 2^53)", n)
+	}
+	return nil
+}
+
+// pointer is the JSON pointer of the value at hand, cut to a length fit for a message.
+func (c *checker) pointer() string {
+	if len(c.path) == 0 {
+		return "document"
+	}
+	var b strings.Builder
+	for _, token := range c.path {
+		b.WriteByte('/')
+		b.WriteString(EscapePointer(printable(fmt.Sprintf("%.40s", token))))
+		if b.Len() > 200 {
+			b.WriteString("/…")
+			break
+		}
+	}
+	return b.String()
+}
+
+// printable keeps what a document says from steering the terminal that shows it.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return utf8.RuneError
+	}, text)
+}
+
+// EscapePointer escapes one reference token of a JSON pointer (RFC 6901).
+func EscapePointer(token string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(token, "~", "~0"), "/", "~1")
+}
