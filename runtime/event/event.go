@@ -1,0 +1,80 @@
+// Package event keeps what happened: typed events, the durable ones in a chain that
+// shows later changes.
+package event
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"time"
+)
+
+// Event is one thing that happened.
+type Event struct {
+	ID        string          `json:"id"` // UUIDv7
+	Type      string          `json:"type"`
+	Version   int             `json:"version"`
+	Timestamp time.Time       `json:"timestamp"` // UTC
+	SessionID string          `json:"session_id,omitempty"`
+	ProjectID string          `json:"project_id,omitempty"`
+	Source    Source          `json:"source"`
+	Route     []string        `json:"route"` // the capabilities that led here, outermost first
+	Payload   json.RawMessage `json:"payload"`
+}
+
+// Source is who caused an event.
+type Source struct {
+	Kind string `json:"kind"` // runtime, tool, capability, person
+	ID   string `json:"id,omitempty"`
+}
+
+// The built-in event types. The store decides durability by type.
+const (
+	SessionStarted = "session.started"
+	SessionTask    = "session.task_started"
+
+	ToolStarted   = "tool.started"
+	ToolCompleted = "tool.completed"
+	ToolFailed    = "tool.failed"
+	ToolCancelled = "tool.cancelled"
+	ToolProgress  = "tool.progress"
+
+	ArtifactCreated = "artifact.created"
+
+	PermissionRequested = "permission.requested"
+	PermissionDecided   = "permission.decided"
+	PermissionGranted   = "permission.granted"
+	PermissionRevoked   = "permission.revoked"
+
+	CapabilityDiscovered = "capability.discovered"
+	CapabilityValidated  = "capability.validated"
+	CapabilityEnabled    = "capability.enabled"
+	CapabilityRegistered = "capability.registered"
+	CapabilityActivated  = "capability.activated"
+	CapabilityDisabled   = "capability.disabled"
+	CapabilityFailed     = "capability.failed"
+	CapabilityUpdated    = "capability.updated"
+	CapabilityRemoved    = "capability.removed"
+
+	ProjectAccepted = "project.accepted"
+)
+
+var durable = []string{
+	SessionStarted, SessionTask,
+	ToolStarted, ToolCompleted, ToolFailed, ToolCancelled,
+	ArtifactCreated,
+	PermissionRequested, PermissionDecided, PermissionGranted, PermissionRevoked,
+	CapabilityDiscovered, CapabilityValidated, CapabilityEnabled, CapabilityRegistered, CapabilityActivated,
+	CapabilityDisabled, CapabilityFailed, CapabilityUpdated, CapabilityRemoved,
+	ProjectAccepted,
+}
+
+// IsDurable reports whether events of the built-in type are stored.
+func IsDurable(eventType string) bool { return slices.Contains(durable, eventType) }
+
+// custom is the form of a capability's own events: capability.<id>.<name>.
+var custom = regexp.MustCompile(`^capability\.[a-z0-9][a-z0-9-]{0,63}\.[a-z0-9_]+(\.[a-z0-9_]+)*$`)
+
+// IsCustom reports whether the type has the form of a capability's own event. Such
+// events are ephemeral unless a person accepted a registration of the type.
+func IsCustom(eventType string) bool { return custom.MatchString(eventType) }
