@@ -1,0 +1,142 @@
+// Package config reads ~/.air/config.yaml and the AIR_* variables that override it.
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/viper"
+
+	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/yamldoc"
+)
+
+// Config is what a person sets for all their projects.
+type Config struct {
+	// Mode is how permissive the permission engine is: read-only, workspace-write or trusted.
+	Mode string
+	// PlainHTTP names the registries, as host:port, that are spoken to without TLS.
+	PlainHTTP []string
+	// Prompt is false where nobody may be asked, also on a terminal.
+	Prompt bool
+}
+
+// modes from the strictest to the loosest.
+var modes = []string{"read-only", "workspace-write", "trusted"}
+
+const fileName = "config.yaml"
+
+// Load reads config.yaml in dir, which may be missing, and AIR_MODE, AIR_PLAIN_HTTP
+// (separated by commas) and AIR_PROMPT.
+func Load(dir string) (Config, error) {
+	v := viper.New()
+	v.SetDefault("mode", "workspace-write")
+	v.SetDefault("plain_http", []string{})
+	v.SetDefault("prompt", true)
+	path := filepath.Join(dir, fileName)
+	if err := mergeFile(v, path); err != nil {
+		return Config{}, err
+	}
+	fileMode := v.GetString("mode")
+	if err := checkMode(fileMode, path); err != nil {
+		return Config{}, err
+	}
+	if err := bindEnvironment(v); err != nil {
+		return Config{}, err
+	}
+	c := Config{Mode: v.GetString("mode"), PlainHTTP: list(v.Get("plain_http")), Prompt: v.GetBool("prompt")}
+	return c, checkOverride(c.Mode, fileMode)
+}
+
+// file is what config.yaml may hold. Viper by itself would take any key, in any case.
+type file struct {
+	SchemaVersion int       `json:"schema_version"`
+	Mode          *string   `json:"mode,omitempty"`
+	PlainHTTP     *[]string `json:"plain_http,omitempty"`
+	Prompt        *bool     `json:"prompt,omitempty"`
+}
+
+func mergeFile(v *viper.Viper, path string) error {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return invalid("%w", err)
+	}
+	f := file{SchemaVersion: 1}
+	if _, err := yamldoc.Decode(text, &f); err != nil {
+		return invalid("%s: %w", path, err)
+	}
+	if f.SchemaVersion != 1 {
+		return invalid("%s: schema_version is %d, this air knows 1", path, f.SchemaVersion)
+	}
+	doc, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	var settings map[string]any
+	if err := json.Unmarshal(doc, &settings); err != nil {
+		return err
+	}
+	return v.MergeConfigMap(settings)
+}
+
+func bindEnvironment(v *viper.Viper) error {
+	v.SetEnvPrefix("AIR")
+	for _, key := range []string{"mode", "plain_http", "prompt"} {
+		if err := v.BindEnv(key); err != nil {
+			return err
+		}
+	}
+	if text, set := os.LookupEnv("AIR_PROMPT"); set && !slices.Contains([]string{"", "true", "false", "0", "1"}, text) {
+		return invalid("AIR_PROMPT is %.40q: true or false is wanted", text)
+	}
+	return nil
+}
+
+// checkOverride lets the environment only tighten the mode: a repository can bring
+// along settings that tools load into it.
+func checkOverride(mode, fileMode string) error {
+	if err := checkMode(mode, "AIR_MODE"); err != nil {
+		return err
+	}
+	if slices.Index(modes, mode) > slices.Index(modes, fileMode) {
+		return invalid("AIR_MODE is %q, which is looser than the configured mode %q", mode, fileMode).
+			WithHint("the environment can only make the mode stricter; config.yaml can loosen it")
+	}
+	return nil
+}
+
+func checkMode(mode, where string) error {
+	if slices.Contains(modes, mode) {
+		return nil
+	}
+	return invalid("%s: mode is %.40q: one of %s is wanted", where, mode, strings.Join(modes, ", "))
+}
+
+func list(value any) []string {
+	switch value := value.(type) {
+	case []string:
+		return value
+	case string:
+		return strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
+	case []any:
+		var items []string
+		for _, item := range value {
+			items = append(items, fmt.Sprint(item))
+		}
+		return items
+	}
+	return nil
+}
+
+func invalid(format string, args ...any) *fault.Error {
+	return fault.New(fault.InvalidInput, "bad_config", format, args...)
+}

@@ -1,0 +1,61 @@
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/aircoding/air/internal/config"
+	"github.com/aircoding/air/internal/fault"
+)
+
+func TestLoad(t *testing.T) {
+	for _, c := range []struct {
+		name, file string
+		env        map[string]string
+		want       config.Config
+		err        string
+	}{
+		{"defaults", "", nil, config.Config{Mode: "workspace-write", PlainHTTP: []string{}, Prompt: true}, ""},
+		{"empty file", "# nothing yet\n", nil, config.Config{Mode: "workspace-write", PlainHTTP: []string{}, Prompt: true}, ""},
+		{"file", "schema_version: 1\nmode: trusted\nplain_http: [localhost:5000, b:1]\nprompt: false\n", nil,
+			config.Config{Mode: "trusted", PlainHTTP: []string{"localhost:5000", "b:1"}}, ""},
+		{"environment", "mode: trusted\nprompt: true\n", map[string]string{"AIR_MODE": "read-only", "AIR_PLAIN_HTTP": "a:1, b:2", "AIR_PROMPT": "false"},
+			config.Config{Mode: "read-only", PlainHTTP: []string{"a:1", "b:2"}}, ""},
+		{"empty variable", "mode: read-only\n", map[string]string{"AIR_MODE": ""}, config.Config{Mode: "read-only", PlainHTTP: []string{}, Prompt: true}, ""},
+		{"looser by environment", "", map[string]string{"AIR_MODE": "trusted"}, config.Config{}, "looser"},
+		{"looser than the file", "mode: read-only\n", map[string]string{"AIR_MODE": "workspace-write"}, config.Config{}, "looser"},
+		{"unknown mode", "mode: yolo\n", nil, config.Config{}, `mode is "yolo"`},
+		{"unknown mode in the environment", "", map[string]string{"AIR_MODE": "yolo"}, config.Config{}, "AIR_MODE: mode is"},
+		{"empty mode", "mode: ''\n", nil, config.Config{}, `mode is ""`},
+		{"unknown key", "mode: trusted\nplainhttp: [a]\n", nil, config.Config{}, `line 2: unknown key "plainhttp", did you mean "plain_http"?`},
+		{"key in another case", "MODE: trusted\n", nil, config.Config{}, `line 1: unknown key "MODE", did you mean "mode"?`},
+		{"wrong type", "prompt: maybe\n", nil, config.Config{}, "/prompt: got string, want true or false"},
+		{"wrong type in the environment", "", map[string]string{"AIR_PROMPT": "maybe"}, config.Config{}, "AIR_PROMPT"},
+		{"later version", "schema_version: 2\n", nil, config.Config{}, "schema_version is 2"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			for _, name := range []string{"AIR_MODE", "AIR_PLAIN_HTTP", "AIR_PROMPT"} {
+				t.Setenv(name, c.env[name])
+			}
+			if c.file != "" {
+				if err := os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(c.file), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, err := config.Load(dir)
+			if c.err != "" {
+				if err == nil || !strings.Contains(err.Error(), c.err) || !fault.Is(err, fault.InvalidInput) {
+					t.Errorf("got %v, want an error with %q", err, c.err)
+				}
+				return
+			}
+			if err != nil || !reflect.DeepEqual(got, c.want) {
+				t.Errorf("got %+v, %v; want %+v", got, err, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,20 @@
+// Package lazyregexp compiles regular expressions when they are first used. Every
+// worker process is this program again and pays for what it initialises: a bounded
+// repetition such as {0,255} compiles to hundreds of instructions.
+package lazyregexp
+
+import (
+	"regexp"
+	"sync"
+)
+
+// Regexp is an expression that may not have been compiled yet.
+type Regexp struct{ compiled func() *regexp.Regexp }
+
+// New returns the expression, which has to be valid.
+func New(expression string) *Regexp {
+	return &Regexp{sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })}
+}
+
+// MatchString reports whether the text contains a match.
+func (r *Regexp) MatchString(text string) bool { return r.compiled().MatchString(text) }

@@ -1,0 +1,107 @@
+package permission
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aircoding/air/internal/atomicfile"
+	"github.com/aircoding/air/internal/canon"
+	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/home"
+	"github.com/aircoding/air/internal/yamldoc"
+)
+
+// SharedFile is a file that travels with the project and changes what AIR does.
+type SharedFile struct {
+	Path   string `json:"path"`   // relative to .air/shared, with slashes
+	SHA256 string `json:"sha256"` // hex
+}
+
+// sharedNames are the files of .air/shared that a person accepts. What lies in its
+// capabilities folder has digests of its own and is enabled one by one.
+var sharedNames = []string{"project.json", "permissions.yaml", "capabilities.yaml", "capability-lock.json", "profile.json", "profile.lock.json"}
+
+// Shared lists the shared files that a project has.
+func Shared(p home.Project) ([]SharedFile, error) {
+	var files []SharedFile
+	if !p.Exists() {
+		return nil, nil
+	}
+	for _, name := range sharedNames {
+		text, err := readRegular(p.Shared(name), false)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fault.New(fault.InvalidInput, "bad_shared_file", "reading the project's shared files: %w", err)
+		}
+		files = append(files, SharedFile{Path: name, SHA256: strings.TrimPrefix(canon.Digest(text), "sha256:")})
+	}
+	return files, nil
+}
+
+// Acceptance is what a person accepted of a project's shared files: exactly those
+// bytes. A file that changes is not accepted any more.
+type Acceptance struct {
+	file     string
+	accepted []SharedFile
+}
+
+type acceptanceFile struct {
+	SchemaVersion int          `json:"schema_version"`
+	AcceptedAt    time.Time    `json:"accepted_at"`
+	Files         []SharedFile `json:"files"`
+}
+
+// LoadAcceptance reads what was accepted from the folder of a project's state, which
+// lies in air's own folder.
+func LoadAcceptance(dir string) (*Acceptance, error) {
+	a := &Acceptance{file: filepath.Join(dir, "accepted.json")}
+	text, err := readRegular(a.file, false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return a, nil
+	}
+	if err != nil {
+		return nil, fault.New(fault.Integrity, "bad_acceptance", "reading what was accepted: %w", err)
+	}
+	var doc acceptanceFile
+	if err := yamldoc.DecodeJSON(text, &doc); err != nil {
+		return nil, fault.New(fault.Integrity, "bad_acceptance", "%s: %w", a.file, err).WithHint("remove the file, and air accept again")
+	}
+	a.accepted = doc.Files
+	return a, nil
+}
+
+// Accepted reports whether the file was accepted with exactly this content.
+func (a *Acceptance) Accepted(path, sha256 string) bool {
+	return slices.Contains(a.accepted, SharedFile{Path: path, SHA256: sha256})
+}
+
+// Covers reports whether the file was accepted with exactly this content.
+func (a *Acceptance) Covers(path string, content []byte) bool {
+	return a.Accepted(path, strings.TrimPrefix(canon.Digest(content), "sha256:"))
+}
+
+// Pending are those of the files that are new or changed since they were accepted.
+func (a *Acceptance) Pending(files []SharedFile) []SharedFile {
+	return slices.DeleteFunc(slices.Clone(files), func(f SharedFile) bool { return a.Accepted(f.Path, f.SHA256) })
+}
+
+// Accept stores that a person accepted the files as they are; what was accepted
+// before and is not among them no longer is.
+func (a *Acceptance) Accept(files []SharedFile) error {
+	text, err := json.MarshalIndent(acceptanceFile{SchemaVersion: 1, AcceptedAt: time.Now().UTC().Truncate(time.Second), Files: files}, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Write(a.file, append(text, '\n'), 0o600); err != nil {
+		return err
+	}
+	a.accepted = slices.Clone(files)
+	return nil
+}

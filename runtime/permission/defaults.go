@@ -1,0 +1,111 @@
+package permission
+
+import "fmt"
+
+// ruled is the fourth layer: the rules of all tiers.
+func (e *Engine) ruled(c *Caller, f *Effect) (Decision, bool) {
+	r := e.table.find(c, f, e.clock)
+	if r == nil {
+		return Decision{}, false
+	}
+	d := Decision{Effect: *f, Verdict: r.verdict, Layer: LayerRule, Rule: r.source, Reason: r.reason}
+	switch r.verdict {
+	case Deny:
+		d.Code, d.Hint = CodeDeniedByRule, "a person wrote this rule: do not work around it"
+	case Ask:
+		d.Code, d.NoAlways = CodeAskedByRule, standards[f.Class].noAlways
+	}
+	if d.Reason == "" {
+		d.Reason = "a rule says so"
+	}
+	return d, true
+}
+
+// standard is a row of the table of defaults.
+type standard struct {
+	read, create, change Verdict // change: overwrite and delete
+	code                 string
+	noAlways             bool
+}
+
+var standards = map[Class]standard{
+	ClassProject:     {read: Allow, create: Allow, change: Ask, code: CodeOverwrite},
+	ClassProtected:   {read: Deny, create: Deny, change: Deny, code: CodeProtectedPath, noAlways: true},
+	ClassObeyed:      {read: Allow, create: Ask, change: Ask, code: CodeObeyedFile, noAlways: true},
+	ClassOutside:     {read: Ask, create: Ask, change: Ask, code: CodeOutsideProject},
+	ClassDangerous:   {read: Ask, create: Ask, change: Ask, code: CodeDangerousPath, noAlways: true},
+	ClassSystem:      {read: Allow, create: Ask, change: Ask, code: CodeSystemPath, noAlways: true},
+	ClassCredentials: {read: Ask, create: Ask, change: Ask, code: CodeCredentials, noAlways: true},
+}
+
+// byDefault is the last layer, where no rule matched.
+func (e *Engine) byDefault(r *Request, c *Caller, f *Effect) Decision {
+	d := Decision{Effect: *f, Layer: LayerDefault, Rule: defaultName(f)}
+	switch {
+	case f.Kind.IsPath():
+		e.pathDefault(&d)
+	case f.Kind == ToolCall && (c == nil || r.Subject.BuiltIn):
+		d.Verdict, d.Reason = Allow, "calling a tool is allowed, what it does is decided by itself"
+	case f.Kind == Artifact:
+		d.Verdict, d.Reason = Allow, "artifacts belong to the session"
+	default:
+		d.Verdict, d.Code, d.Reason = Ask, CodeApprovalRequired, meaning(CodeApprovalRequired)
+	}
+	if c != nil && d.Verdict == Allow && !(f.Kind == ToolCall && r.Subject.BuiltIn) {
+		d.Verdict, d.Code = Ask, CodeNotConsented
+		d.Reason = fmt.Sprintf("nobody has allowed this to capability %q", c.Capability)
+		d.Hint = "a person can enable the capability with: air enable " + c.Capability
+	}
+	return d
+}
+
+func defaultName(f *Effect) string {
+	if f.Class == "" {
+		return "default: " + string(f.Kind)
+	}
+	return "default: " + string(f.Kind) + " in " + string(f.Class)
+}
+
+func (e *Engine) pathDefault(d *Decision) {
+	f := &d.Effect
+	row, known := standards[f.Class]
+	if !known { // a class that nobody decided about
+		d.Code, d.Reason = CodeFloorUnresolved, meaning(CodeFloorUnresolved)
+		return
+	}
+	d.Verdict = row.change
+	switch f.Kind {
+	case Read:
+		d.Verdict = row.read
+	case Create:
+		d.Verdict = row.create
+	}
+	d.Code, d.Reason, d.NoAlways = row.code, meaning(row.code), row.noAlways
+	e.applyMode(d)
+	switch d.Verdict {
+	case Allow:
+		d.Code, d.NoAlways, d.Reason = "", false, "allowed by default"
+	case Deny:
+		d.NoAlways = false
+		d.Hint = fmt.Sprintf("do not work around this; a person can open it by a rule in %s that names it, such as %s(%s)", e.userFile(), f.Kind, e.paths.rulePattern(f.Target))
+	}
+}
+
+// applyMode lets the mode change an answer about project and outside; it never
+// touches the other classes.
+func (e *Engine) applyMode(d *Decision) {
+	f := &d.Effect
+	switch {
+	case e.options.Mode == ModeReadOnly && f.Kind != Read && d.Verdict == Allow:
+		d.Verdict, d.Code, d.Reason = Ask, CodeReadOnlyMode, meaning(CodeReadOnlyMode)
+	case e.options.Mode == ModeTrusted && plain(f.Class) && f.Kind != Delete:
+		d.Verdict = Allow
+	}
+}
+
+func (e *Engine) userFile() string {
+	if e.options.UserFile == "" {
+		return "permissions.yaml"
+	}
+	return e.options.UserFile
+}

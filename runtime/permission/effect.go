@@ -1,0 +1,122 @@
+// Package permission answers one question: may this caller, through this tool, have
+// this effect? The same inputs give the same answer. It reads the file system only to
+// make paths canonical and to load rules and grants.
+package permission
+
+import "fmt"
+
+// Kind names a sort of effect, with the words of the rule grammar.
+type Kind string
+
+const (
+	Read      Kind = "read"
+	Create    Kind = "create"
+	Overwrite Kind = "overwrite"
+	Delete    Kind = "delete"
+	// Write stands in a plan for "create or overwrite, whichever it turns out to be";
+	// Paths.Resolve replaces it. In a rule it means create, overwrite and delete.
+	Write    Kind = "write"
+	Run      Kind = "run"
+	Env      Kind = "env"
+	Net      Kind = "net"
+	Signal   Kind = "signal"
+	Secret   Kind = "secret"
+	ToolCall Kind = "tool"
+	Display  Kind = "display"
+	Capture  Kind = "capture"
+	Artifact Kind = "artifact"
+)
+
+// IsPath reports whether the target of the kind is a path.
+func (k Kind) IsPath() bool {
+	switch k {
+	case Read, Create, Overwrite, Delete, Write:
+		return true
+	}
+	return false
+}
+
+// Effect is one thing a call would touch.
+//
+// The target of a path effect is, after Paths.Resolve, the canonical absolute path;
+// of a tool effect the tool's name; of an artifact effect the artifact's type.
+type Effect struct {
+	Kind   Kind   `json:"kind"`
+	Target string `json:"target"`
+	// Recursive marks a read of a folder with all that lies below it. Each entry is
+	// decided again when it is opened.
+	Recursive bool `json:"recursive,omitempty"`
+	// Class is filled in by Paths.Resolve for path effects.
+	Class Class `json:"class,omitempty"`
+}
+
+func (e Effect) String() string { return fmt.Sprintf("%s(%s)", e.Kind, Printable(e.Target)) }
+
+// Class says where a path lies, which decides the default verdict.
+type Class string
+
+const (
+	ClassProject     Class = "project"
+	ClassProtected   Class = "protected"
+	ClassObeyed      Class = "obeyed" // project files that other programs execute or obey: a write asks, without "always"
+	ClassOutside     Class = "outside"
+	ClassDangerous   Class = "dangerous" // outside and executed or obeyed by others: ask, without "always"
+	ClassSystem      Class = "system"
+	ClassCredentials Class = "credentials"
+	ClassForbidden   Class = "forbidden" // floors: nothing opens these
+)
+
+// Permissions are what a capability or tool declares at most to need, in the seed's
+// words. The zero value asks for nothing.
+type Permissions struct {
+	Read            bool
+	Write           bool
+	Execute         bool
+	Network         bool
+	SystemSensitive bool
+	Credentials     bool
+	OutsideWrite    bool
+	// Artifacts are the artifact types that may be created.
+	Artifacts []string
+}
+
+// Scopes narrow the flags of Permissions; see contracts in docs/capabilities.md.
+// Without a scope, Read and Write mean the whole project, the others mean nothing.
+type Scopes struct {
+	Read     []string `json:"read,omitempty"`
+	Write    []string `json:"write,omitempty"`
+	Commands []string `json:"commands,omitempty"`
+	Network  []string `json:"network,omitempty"`
+	Tools    []string `json:"tools,omitempty"`
+	Secrets  []string `json:"secrets,omitempty"`
+}
+
+// Caller is one capability in a chain of callers.
+type Caller struct {
+	Capability  string      `json:"capability"`
+	Digest      string      `json:"digest"` // of the bundle; "" for a bare module
+	Permissions Permissions `json:"-"`
+	Scopes      Scopes      `json:"-"`
+	// Consented is true when a person enabled this digest in this project, which
+	// allows exactly the permissions and scopes shown to them.
+	Consented bool `json:"-"`
+}
+
+// Subject is the tool through which the effects would happen.
+type Subject struct {
+	Tool        string
+	BuiltIn     bool
+	Capability  string // owner of a third-party tool
+	Permissions Permissions
+}
+
+// Request is all that the engine looks at.
+type Request struct {
+	Subject Subject
+	// Chain are the calling capabilities, outermost first; empty when a person or
+	// their agent calls. The subject's own capability is not in it.
+	Chain     []Caller
+	Effects   []Effect // resolved by Paths.Resolve
+	SessionID string
+	Reason    string // why the caller says it wants this; shown, never trusted
+}

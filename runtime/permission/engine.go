@@ -1,0 +1,158 @@
+package permission
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/aircoding/air/internal/fault"
+)
+
+// The modes of an engine. Modes change defaults only.
+const (
+	ModeReadOnly       = "read-only"
+	ModeWorkspaceWrite = "workspace-write" // what "" means
+	ModeTrusted        = "trusted"
+)
+
+// Options are what an Engine is loaded from. Files that do not exist hold no rules.
+type Options struct {
+	AdminFile   string
+	UserFile    string
+	ProjectFile string
+	// Accepted tells whether a person accepted ProjectFile with this content. Otherwise,
+	// and where it is nil, only its deny and ask rules count.
+	Accepted    func(content []byte) bool
+	GrantsDir   string
+	ProjectRoot string
+	Mode        string
+	Paths       *Paths
+	Clock       func() time.Time
+	// Profile is the ceiling of the project's active profile, nil without one. It
+	// only denies.
+	Profile func(Request, Effect) (reason string, denied bool)
+}
+
+// Engine decides. It is safe for concurrent use.
+type Engine struct {
+	options Options
+	paths   *Paths
+	clock   func() time.Time
+	rules   []*rule // all tiers, in order
+	table   table
+	grants  *grantBook
+}
+
+// Load reads rules and grants.
+func Load(o Options) (*Engine, error) {
+	e := &Engine{options: o, paths: o.Paths, clock: o.Clock, table: table{}}
+	if e.paths == nil {
+		e.paths = NewPaths(PathsConfig{ProjectRoot: o.ProjectRoot})
+	}
+	if e.clock == nil {
+		e.clock = time.Now
+	}
+	switch o.Mode {
+	case "", ModeReadOnly, ModeWorkspaceWrite, ModeTrusted:
+	default:
+		return nil, fault.New(fault.InvalidInput, "bad_mode", "unknown mode %.60q: %s, %s or %s is wanted", o.Mode, ModeReadOnly, ModeWorkspaceWrite, ModeTrusted)
+	}
+	if err := e.loadTiers(); err != nil {
+		return nil, err
+	}
+	var err error
+	e.grants, err = openGrants(o.GrantsDir, o.ProjectRoot, e.paths, e.clock)
+	return e, err
+}
+
+func (e *Engine) loadTiers() error {
+	for _, source := range []struct {
+		file string
+		tier tier
+	}{{e.options.AdminFile, tierAdmin}, {e.options.UserFile, tierUser}, {e.options.ProjectFile, tierProject}} {
+		rules, text, err := loadRules(source.file, source.tier, e.paths)
+		if err != nil {
+			return err
+		}
+		if source.tier == tierProject && !e.accepted(text) {
+			disallow(rules)
+		}
+		e.rules = append(e.rules, rules...)
+	}
+	for _, r := range e.rules {
+		if r.expired(e.clock) {
+			r.inactive = fmt.Sprintf("it expired at %s", r.expires.Format(time.RFC3339))
+		}
+	}
+	warnShadowed(e.rules)
+	e.table.add(e.rules)
+	return nil
+}
+
+func (e *Engine) accepted(text []byte) bool {
+	return e.options.Accepted != nil && e.options.Accepted(text)
+}
+
+// disallow keeps of a project's rules only those that forbid or ask.
+func disallow(rules []*rule) {
+	for _, r := range rules {
+		if r.verdict == Allow {
+			r.inactive = "nobody has accepted the project's file as it is now: air accept"
+		}
+	}
+}
+
+// Decide answers for each effect of a request, in the same order.
+func (e *Engine) Decide(r Request) []Decision {
+	decisions := make([]Decision, len(r.Effects))
+	for i := range r.Effects {
+		decisions[i] = e.decide(&r, &r.Effects[i])
+	}
+	return decisions
+}
+
+func (e *Engine) decide(r *Request, f *Effect) Decision {
+	if d, denied := e.floor(r, f); denied {
+		return d
+	}
+	if d, denied := e.profile(r, f); denied {
+		return d
+	}
+	if d, denied := e.ceiling(r, f); denied {
+		return d
+	}
+	return e.permit(r, f)
+}
+
+// permit takes the strictest answer of rules, consent, defaults and grants over all
+// callers: nobody gains by calling somebody else.
+func (e *Engine) permit(r *Request, f *Effect) Decision {
+	if len(r.Chain) == 0 {
+		return e.permitOne(r, nil, f)
+	}
+	strictest := e.permitOne(r, &r.Chain[0], f)
+	for i := 1; i < len(r.Chain); i++ {
+		if d := e.permitOne(r, &r.Chain[i], f); d.Verdict < strictest.Verdict {
+			strictest = d
+		}
+	}
+	return strictest
+}
+
+// permitOne answers for one caller, nil being the person and their agent.
+func (e *Engine) permitOne(r *Request, c *Caller, f *Effect) Decision {
+	d, ruled := e.ruled(c, f)
+	switch {
+	case ruled:
+	case consents(c, f):
+		return consentDecision(c, f)
+	default:
+		d = e.byDefault(r, c, f)
+	}
+	if d.Verdict != Ask {
+		return d
+	}
+	if g := e.grants.find(r, c, f, d.NoAlways); g != nil {
+		return grantDecision(g, f)
+	}
+	return d
+}

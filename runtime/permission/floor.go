@@ -1,0 +1,37 @@
+package permission
+
+// floor is the first layer: what nothing opens.
+func (e *Engine) floor(r *Request, f *Effect) (Decision, bool) {
+	if !f.Kind.IsPath() {
+		return Decision{}, false
+	}
+	code := ""
+	switch {
+	case f.Class == "" || f.Kind == Write:
+		code = CodeFloorUnresolved
+	case f.Class == ClassForbidden:
+		if code = e.paths.floor(f.Target, fold(f.Target), f.Kind); code == "" {
+			code = CodeFloorDevice
+		}
+	case f.Class == ClassCredentials && f.Kind == Read && len(r.Chain) > 0:
+		code = CodeFloorCredential
+	default:
+		return Decision{}, false
+	}
+	return Decision{
+		Effect: *f, Layer: LayerFloor, Rule: "floor: " + code, Code: code, Reason: meaning(code),
+		Hint: "this cannot be allowed by any rule; do not work around it",
+	}, true
+}
+
+// profile is the second layer.
+func (e *Engine) profile(r *Request, f *Effect) (Decision, bool) {
+	if e.options.Profile == nil {
+		return Decision{}, false
+	}
+	reason, denied := e.options.Profile(*r, *f)
+	return Decision{
+		Effect: *f, Layer: LayerProfile, Rule: "the active profile", Code: CodeProfileCeiling, Reason: reason,
+		Hint: "a person changes the profile with air pack",
+	}, denied
+}

@@ -1,0 +1,171 @@
+package permission
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/aircoding/air/internal/atomicfile"
+	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/home"
+	"github.com/aircoding/air/internal/yamldoc"
+)
+
+// grantBook is the file of one project's grants.
+type grantBook struct {
+	file  string // "": nothing is stored
+	root  string
+	paths *Paths
+	clock func() time.Time
+	now   atomic.Pointer[grantSet]
+}
+
+type grantSet struct {
+	grants []Grant
+	rules  []*grantRule
+}
+
+type grantRule struct {
+	rule
+	session string
+}
+
+type grantFile struct {
+	SchemaVersion int     `json:"schema_version"`
+	Project       string  `json:"project"` // root: the file's name is only its hash
+	Grants        []Grant `json:"grants"`
+}
+
+func openGrants(dir, root string, p *Paths, clock func() time.Time) (*grantBook, error) {
+	b := &grantBook{root: root, paths: p, clock: clock}
+	if dir != "" {
+		name := "none"
+		if root != "" {
+			name = projectHash(root)
+		}
+		b.file = filepath.Join(dir, name+".json")
+	}
+	grants, err := b.load()
+	if err != nil {
+		return nil, err
+	}
+	return b, b.use(grants)
+}
+
+func (b *grantBook) load() ([]Grant, error) {
+	if b.file == "" {
+		if set := b.now.Load(); set != nil {
+			return set.grants, nil
+		}
+		return nil, nil
+	}
+	text, err := readRegular(b.file, false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fault.New(fault.Integrity, "bad_grants", "reading grants: %w", err)
+	}
+	var doc grantFile
+	if err := yamldoc.DecodeJSON(text, &doc); err != nil {
+		return nil, fault.New(fault.Integrity, "bad_grants", "%s: %w", b.file, err)
+	}
+	if doc.SchemaVersion != 1 || doc.Project != b.root {
+		return nil, fault.New(fault.Integrity, "bad_grants", "%s: schema_version %d for project %.200q: 1 and %.200q are wanted", b.file, doc.SchemaVersion, doc.Project, b.root)
+	}
+	return doc.Grants, nil
+}
+
+// use makes grants the ones that count.
+func (b *grantBook) use(grants []Grant) error {
+	set := &grantSet{grants: grants}
+	for _, g := range grants {
+		r, err := b.compile(g)
+		if err != nil {
+			return fault.New(fault.Integrity, "bad_grants", "%s: grant %.60s: %w", b.file, g.ID, err)
+		}
+		set.rules = append(set.rules, r)
+	}
+	b.now.Store(set)
+	return nil
+}
+
+func (b *grantBook) compile(g Grant) (*grantRule, error) {
+	r := &grantRule{session: g.Session}
+	verdict, kind, pattern, err := parseRule(g.Rule)
+	if err != nil {
+		return nil, err
+	}
+	if verdict != Allow {
+		return nil, fmt.Errorf("%.120q: a grant allows; deny and ask are rules for permissions.yaml", g.Rule)
+	}
+	if err := r.setFor(g.For); err != nil {
+		return nil, err
+	}
+	if r.capability != "" && r.digest == "" {
+		return nil, fmt.Errorf("for %.80q: a grant is for one digest of a capability: ID@sha256:… is wanted", g.For)
+	}
+	r.verdict, r.kind, r.pattern, r.tier, r.expires = verdict, kind, pattern, tierGrant, g.Expires
+	r.source = fmt.Sprintf("grant %s: %s", g.ID, g.Rule)
+	return r, r.rule.compile(b.paths)
+}
+
+// find returns the grant that turns a question into an allow. What must not be
+// answered for always is not opened by a grant for always.
+func (b *grantBook) find(r *Request, c *Caller, f *Effect, noAlways bool) *grantRule {
+	target := normal(f.Target)
+	for _, g := range b.now.Load().rules {
+		switch {
+		case g.session != "" && g.session != r.SessionID:
+		case g.session == "" && noAlways:
+		case g.isAbout(f.Kind) && g.decides(c, f, target, b.clock):
+			return g
+		}
+	}
+	return nil
+}
+
+func grantDecision(g *grantRule, f *Effect) Decision {
+	return Decision{Effect: *f, Verdict: Allow, Layer: LayerGrant, Rule: g.source, Reason: "a person granted it"}
+}
+
+// change replaces the stored grants by what edit makes of them, under a lock that
+// other processes honour.
+func (b *grantBook) change(edit func([]Grant) ([]Grant, error)) error {
+	if b.file != "" {
+		unlock, err := home.Lock(b.file + ".lock")
+		if err != nil {
+			return err
+		}
+		defer unlock()
+	}
+	grants, err := b.load()
+	if err != nil {
+		return err
+	}
+	grants, err = edit(slices.Clone(grants))
+	if err != nil {
+		return err
+	}
+	grants = slices.DeleteFunc(grants, func(g Grant) bool { return !g.Expires.IsZero() && !b.clock().Before(g.Expires) })
+	if err := b.store(grants); err != nil {
+		return err
+	}
+	return b.use(grants)
+}
+
+func (b *grantBook) store(grants []Grant) error {
+	if b.file == "" {
+		return nil
+	}
+	text, err := json.MarshalIndent(grantFile{SchemaVersion: 1, Project: b.root, Grants: grants}, "", "  ")
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(b.file, append(text, '\n'), 0o600)
+}

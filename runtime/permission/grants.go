@@ -1,0 +1,78 @@
+package permission
+
+import (
+	"slices"
+	"time"
+
+	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/ids"
+)
+
+// Grant is a person's stored answer for one project. It turns a question into an
+// allow, and never a denial.
+type Grant struct {
+	ID   string `json:"id"`
+	Rule string `json:"rule"` // such as "allow: read(data/x.csv)"
+	// For is capability@digest; "" is the person and their agent. A grant is for one
+	// digest: another version of the capability asks again.
+	For     string    `json:"for,omitempty"`
+	Session string    `json:"session,omitempty"` // "": for every session of the project
+	Created time.Time `json:"created"`
+	Expires time.Time `json:"expires,omitzero"`
+}
+
+// How long answers given at a prompt last.
+const (
+	sessionGrantLife = 7 * 24 * time.Hour
+	projectGrantLife = 90 * 24 * time.Hour
+)
+
+// Grants lists what was granted for the project and has not expired.
+func (e *Engine) Grants() []Grant {
+	return slices.DeleteFunc(slices.Clone(e.grants.now.Load().grants), func(g Grant) bool { return !g.Expires.IsZero() && !e.clock().Before(g.Expires) })
+}
+
+// AddGrant stores a grant that a person made, and returns it with its id.
+func (e *Engine) AddGrant(g Grant) (Grant, error) {
+	added, err := e.addGrants([]Grant{g})
+	if err != nil {
+		return Grant{}, err
+	}
+	return added[0], nil
+}
+
+func (e *Engine) addGrants(grants []Grant) ([]Grant, error) {
+	if len(grants) == 0 {
+		return nil, nil
+	}
+	for i := range grants {
+		grants[i].ID, grants[i].Created = ids.New(), e.clock().UTC().Truncate(time.Second)
+		if _, err := e.grants.compile(grants[i]); err != nil {
+			return nil, fault.New(fault.InvalidInput, "bad_grant", "%w", err)
+		}
+	}
+	return grants, e.grants.change(func(have []Grant) ([]Grant, error) { return append(have, grants...), nil })
+}
+
+// Revoke removes a grant, named by its id or a unique beginning of it.
+func (e *Engine) Revoke(id string) (Grant, error) {
+	var removed Grant
+	err := e.grants.change(func(have []Grant) ([]Grant, error) {
+		at := -1
+		for i, g := range have {
+			switch {
+			case id == "" || len(id) > len(g.ID) || g.ID[:len(id)] != id:
+			case at >= 0:
+				return nil, fault.New(fault.InvalidInput, "ambiguous", "more than one grant begins with %.40q", id)
+			default:
+				at = i
+			}
+		}
+		if at < 0 {
+			return nil, fault.New(fault.NotFound, "unknown_grant", "no grant %.40q", id).WithHint("air permission ls shows the grants of this project")
+		}
+		removed = have[at]
+		return slices.Delete(have, at, at+1), nil
+	})
+	return removed, err
+}

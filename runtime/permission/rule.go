@@ -1,0 +1,227 @@
+package permission
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aircoding/air/internal/yamldoc"
+)
+
+// tier is who wrote a rule.
+type tier string
+
+const (
+	tierAdmin   tier = "admin"
+	tierUser    tier = "user"
+	tierProject tier = "project"
+	tierGrant   tier = "grant"
+)
+
+// rule is one line of a rule file, or a grant, ready to match.
+type rule struct {
+	verdict  Verdict
+	kind     Kind
+	pattern  string
+	matchers []matcher
+	tier     tier
+	// opens are the classes besides project and outside that the rule may decide.
+	opens      map[Class]bool
+	capability string // for whom: "" the person and their agent
+	digest     string
+	expires    time.Time
+	reason     string
+
+	file     string
+	line     int
+	source   string // file:line: text
+	inactive string // why it does not count
+	warning  string
+}
+
+func (r *rule) text() string { return fmt.Sprintf("%s: %s(%s)", r.verdict, r.kind, r.pattern) }
+
+func (r *rule) forText() string {
+	if r.digest == "" {
+		return r.capability
+	}
+	return r.capability + "@" + r.digest
+}
+
+// kinds are the kinds of effects that the rule is about.
+func (r *rule) kinds() []Kind {
+	if r.kind == Write {
+		return []Kind{Create, Overwrite, Delete}
+	}
+	return []Kind{r.kind}
+}
+
+func (r *rule) isAbout(kind Kind) bool {
+	return r.kind == kind || r.kind == Write && (kind == Create || kind == Overwrite || kind == Delete)
+}
+
+// decides reports whether the rule has something to say about an effect of the caller,
+// nil being the person and their agent. target is in normal form.
+func (r *rule) decides(c *Caller, f *Effect, target string, now func() time.Time) bool {
+	return anyMatches(r.matchers, target) && r.concerns(c, f.Class, now)
+}
+
+// concerns is decides, but for the target.
+func (r *rule) concerns(c *Caller, class Class, now func() time.Time) bool {
+	return r.isFor(c) && r.reaches(class) && !r.expired(now)
+}
+
+// isFor: a deny or ask that names nobody is for everybody, an allow that names nobody
+// is for the person and their agent only.
+func (r *rule) isFor(c *Caller) bool {
+	switch {
+	case r.capability == "":
+		return c == nil || r.verdict != Allow
+	case c == nil:
+		return false
+	}
+	return r.capability == c.Capability && (r.digest == "" || r.digest == c.Digest)
+}
+
+// reaches reports whether the rule counts for paths of the class: what a rule opens
+// beyond project and outside it must name. An ask must too where it would be weaker
+// than the default.
+func (r *rule) reaches(class Class) bool {
+	switch {
+	case r.verdict == Deny || plain(class):
+		return true
+	case r.verdict == Ask && class != ClassProtected:
+		return true
+	}
+	return r.opens[class]
+}
+
+func (r *rule) expired(now func() time.Time) bool {
+	return !r.expires.IsZero() && !now().Before(r.expires)
+}
+
+var allKinds = []Kind{Read, Create, Overwrite, Delete, Write, Run, Env, Net, Signal, Secret, ToolCall, Display, Capture, Artifact}
+
+var effectText = regexp.MustCompile(`(?s)^\s*([a-z_]+)\((.*)\)\s*$`)
+
+// parseEffect reads "effect(pattern)".
+func parseEffect(text string) (Kind, string, error) {
+	m := effectText.FindStringSubmatch(text)
+	if m == nil {
+		return "", "", fmt.Errorf("%.120q: effect(pattern) is wanted, such as read(docs/**)", text)
+	}
+	kind, pattern := Kind(m[1]), m[2]
+	if !slices.Contains(allKinds, kind) {
+		return "", "", fmt.Errorf("unknown effect %.40q%s", m[1], nearestKind(m[1]))
+	}
+	if kind.IsPath() {
+		return kind, pattern, CheckPathPattern(pattern)
+	}
+	return kind, pattern, CheckPattern(pattern)
+}
+
+func nearestKind(word string) string {
+	var known []string
+	for _, k := range allKinds {
+		known = append(known, string(k))
+	}
+	if near := yamldoc.Nearest(word, known); near != "" {
+		return fmt.Sprintf(", did you mean %q?", near)
+	}
+	return ", known are " + strings.Join(known, ", ")
+}
+
+// parseRule reads "verdict: effect(pattern)", the form in which grants are kept.
+func parseRule(text string) (Verdict, Kind, string, error) {
+	word, effect, found := strings.Cut(text, ":")
+	var v Verdict
+	if err := v.UnmarshalText([]byte(strings.TrimSpace(word))); err != nil || !found {
+		return v, "", "", fmt.Errorf("%.120q: allow, ask or deny, a colon and an effect are wanted, such as allow: read(docs/**)", text)
+	}
+	kind, pattern, err := parseEffect(effect)
+	return v, kind, pattern, err
+}
+
+var forPattern = regexp.MustCompile(`^([a-z0-9][a-z0-9-]{0,63})(?:@(sha256:[0-9a-f]{64}))?$`)
+
+// setFor reads "id" or "id@digest".
+func (r *rule) setFor(text string) error {
+	if text == "" {
+		return nil
+	}
+	m := forPattern.FindStringSubmatch(text)
+	if m == nil {
+		return fmt.Errorf("for: %.120q: a capability id is wanted, with or without @sha256:…", text)
+	}
+	r.capability, r.digest = m[1], m[2]
+	return nil
+}
+
+// compile fills in what matching needs.
+func (r *rule) compile(p *Paths) error {
+	if !r.kind.IsPath() {
+		m, err := newMatcher(r.pattern)
+		r.matchers = []matcher{m}
+		return err
+	}
+	var err error
+	if r.matchers, err = p.pathMatchers(r.pattern, r.verdict); err != nil {
+		return err
+	}
+	if len(r.matchers) == 0 {
+		r.inactive = "its path is relative, and there is no such place here"
+		return nil
+	}
+	r.findOpens(p)
+	return nil
+}
+
+func (r *rule) findOpens(p *Paths) {
+	r.opens = map[Class]bool{}
+	useless := r.verdict == Allow
+	for _, kind := range r.kinds() {
+		for _, m := range r.matchers {
+			for class := range p.named(m.text, kind) {
+				useless = useless && (class == ClassForbidden || !plain(class) && !r.tier.mayOpen(class))
+				r.opens[class] = r.opens[class] || r.tier.mayOpen(class)
+			}
+		}
+	}
+	if useless {
+		r.warning = "it can never match: rules of this file do not open what it names"
+	}
+}
+
+// plain classes are open to every rule that matches.
+func plain(class Class) bool {
+	return class == "" || class == ClassProject || class == ClassOutside
+}
+
+// mayOpen reports whether rules of the tier count for the class when they name it.
+// Grants may for every class: they only ever answer questions.
+func (t tier) mayOpen(class Class) bool {
+	switch class {
+	case ClassObeyed, ClassDangerous:
+		return true
+	case ClassSystem, ClassCredentials, ClassProtected:
+		return t != tierProject
+	}
+	return false
+}
+
+// example reports whether the rule matches a text written as in a rule file.
+func (r *rule) example(p *Paths, text string) (matches, known bool) {
+	if r.kind.IsPath() {
+		literal := p.expand(escape(text))
+		if strings.HasPrefix(text, "~/") {
+			literal = p.expand("~/" + escape(text[2:]))
+		}
+		if literal == "" {
+			return false, false
+		}
+		text = sample(literal, "")
+	}
+	return anyMatches(r.matchers, normal(text)), true
+}

@@ -1,0 +1,219 @@
+package permission
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/yamldoc"
+)
+
+// ruleFile is permissions.yaml.
+type ruleFile struct {
+	SchemaVersion int        `json:"schema_version"`
+	Rules         []ruleText `json:"rules"`
+}
+
+type ruleText struct {
+	Allow    string   `json:"allow"`
+	Ask      string   `json:"ask"`
+	Deny     string   `json:"deny"`
+	Reason   string   `json:"reason"`
+	Match    []string `json:"match"`
+	NotMatch []string `json:"not_match"`
+	For      string   `json:"for"`
+	Expires  string   `json:"expires"`
+}
+
+// loadRules reads the rules of a tier; a file that does not exist has none.
+func loadRules(file string, t tier, p *Paths) (rules []*rule, text []byte, err error) {
+	if file == "" {
+		return nil, nil, nil
+	}
+	text, err = readRegular(file, t != tierProject)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, fault.New(fault.InvalidInput, "bad_rules", "reading rules: %w", err)
+	}
+	rules, err = parseRules(text, file, t, p)
+	return rules, text, err
+}
+
+func parseRules(text []byte, file string, t tier, p *Paths) ([]*rule, error) {
+	var doc ruleFile
+	lines, err := yamldoc.Decode(text, &doc)
+	if err != nil {
+		return nil, badRules(file, 0, err)
+	}
+	if doc.SchemaVersion != 1 {
+		return nil, badRules(file, max(1, lines["/schema_version"]), fmt.Errorf("schema_version is %d, this air knows 1", doc.SchemaVersion))
+	}
+	var rules []*rule
+	for i, written := range doc.Rules {
+		r := &rule{tier: t, file: file, line: lines["/rules/"+strconv.Itoa(i)]}
+		if err := r.read(written, p); err != nil {
+			return nil, badRules(file, r.line, err)
+		}
+		rules = append(rules, r)
+	}
+	return rules, nil
+}
+
+func badRules(file string, line int, err error) error {
+	var located *yamldoc.Error
+	if errors.As(err, &located) && located.Line > 0 {
+		line, err = located.Line, errors.New(located.Reason)
+	}
+	return fault.New(fault.InvalidInput, "bad_rules", "%s:%d: %w", file, line, err).
+		WithHint("docs/permissions.md has the grammar of rules; nothing is decided until the file is right")
+}
+
+// read fills in a rule from what is written, and proves its examples.
+func (r *rule) read(written ruleText, p *Paths) error {
+	effect, err := r.readVerdict(written)
+	if err != nil {
+		return err
+	}
+	if r.kind, r.pattern, err = parseEffect(effect); err != nil {
+		return err
+	}
+	if err := r.setFor(written.For); err != nil {
+		return err
+	}
+	if r.expires, err = parseExpiry(written.Expires); err != nil {
+		return err
+	}
+	r.reason = shorten(Printable(written.Reason), 200)
+	r.source = fmt.Sprintf("%s:%d: %s", r.file, r.line, r.text())
+	if err := r.compile(p); err != nil {
+		return err
+	}
+	return r.prove(written, p)
+}
+
+func (r *rule) readVerdict(written ruleText) (effect string, err error) {
+	for verdict, text := range map[Verdict]string{Allow: written.Allow, Ask: written.Ask, Deny: written.Deny} {
+		if text == "" {
+			continue
+		}
+		if effect != "" {
+			return "", fmt.Errorf("more than one of allow, ask and deny: each rule has one")
+		}
+		r.verdict, effect = verdict, text
+	}
+	if effect == "" {
+		return "", fmt.Errorf("a rule needs one of allow, ask and deny")
+	}
+	return effect, nil
+}
+
+// parseExpiry reads a day, through whose end in UTC the rule counts, or a moment.
+func parseExpiry(text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	if day, err := time.Parse(time.DateOnly, text); err == nil {
+		return day.AddDate(0, 0, 1), nil
+	}
+	moment, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return moment, fmt.Errorf("expires: %.60q is no date such as 2026-12-31 and no RFC 3339 time", text)
+	}
+	return moment, nil
+}
+
+// prove checks that the rule matches what its author says it does.
+func (r *rule) prove(written ruleText, p *Paths) error {
+	if r.inactive != "" {
+		return nil
+	}
+	for _, text := range written.Match {
+		if matches, known := r.example(p, text); known && !matches {
+			return fmt.Errorf("%s does not match its example %.200q", r.text(), text)
+		}
+	}
+	for _, text := range written.NotMatch {
+		if matches, _ := r.example(p, text); matches {
+			return fmt.Errorf("%s matches %.200q, which not_match says it must not", r.text(), text)
+		}
+	}
+	return nil
+}
+
+const maxRuleFile = 256 << 10
+
+// readRegular reads a file that may come from a repository: it must be a regular file
+// of bounded size. Links at the end are followed only for a person's own files.
+func readRegular(path string, follow bool) ([]byte, error) {
+	flags := os.O_RDONLY | syscall.O_NONBLOCK
+	if !follow {
+		flags |= syscall.O_NOFOLLOW
+	}
+	f, err := os.OpenFile(path, flags, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxRuleFile+1))
+	if err == nil && len(text) > maxRuleFile {
+		err = fmt.Errorf("%s has more than %d bytes", filepath.Base(path), maxRuleFile)
+	}
+	return text, err
+}
+
+// RuleInfo describes a loaded rule to people.
+type RuleInfo struct {
+	Tier     string    `json:"tier"`
+	File     string    `json:"file"`
+	Line     int       `json:"line"`
+	Rule     string    `json:"rule"`
+	For      string    `json:"for,omitempty"`
+	Reason   string    `json:"reason,omitempty"`
+	Expires  time.Time `json:"expires,omitzero"`
+	Inactive string    `json:"inactive,omitempty"` // why the rule does not count
+	Warning  string    `json:"warning,omitempty"`  // that it can never match, or is shadowed
+}
+
+// Rules lists the rules of all tiers, in their order.
+func (e *Engine) Rules() []RuleInfo {
+	infos := make([]RuleInfo, 0, len(e.rules))
+	for _, r := range e.rules {
+		infos = append(infos, RuleInfo{
+			Tier: string(r.tier), File: r.file, Line: r.line, Rule: r.text(), For: r.forText(),
+			Reason: r.reason, Expires: r.expires, Inactive: r.inactive, Warning: r.warning,
+		})
+	}
+	return infos
+}
+
+// warnShadowed notes rules that an equal pattern with an equal or stronger verdict
+// makes pointless.
+func warnShadowed(rules []*rule) {
+	strongest := map[string]*rule{}
+	for _, r := range rules {
+		key := fmt.Sprintf("%s(%s) for %s", r.kind, r.pattern, r.forText())
+		first := strongest[key]
+		switch {
+		case r.inactive != "":
+		case first == nil:
+			strongest[key] = r
+		case r.verdict < first.verdict:
+			first.warning = fmt.Sprintf("shadowed by %s:%d, which is stronger", r.file, r.line)
+			strongest[key] = r
+		case r.warning == "":
+			r.warning = fmt.Sprintf("shadowed by %s:%d", first.file, first.line)
+		}
+	}
+}

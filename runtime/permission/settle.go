@@ -1,0 +1,158 @@
+package permission
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/aircoding/air/internal/fault"
+)
+
+// Question is what a person is shown about the asks of a call. All text in it is
+// printable, whoever wrote it.
+func (e *Engine) Question(r Request, asks []Decision) Question {
+	q := Question{
+		Tool:    Printable(r.Subject.Tool),
+		Project: Printable(e.paths.Root()),
+		Reason:  shorten(Printable(r.Reason), 300),
+	}
+	for _, c := range r.Chain {
+		c.Capability = Printable(c.Capability)
+		q.Chain = append(q.Chain, c)
+	}
+	for _, d := range asks {
+		d.Effect.Target, d.Reason, d.Rule = Printable(d.Effect.Target), Printable(d.Reason), Printable(d.Rule)
+		q.Asks = append(q.Asks, d)
+	}
+	q.OnceOnly = !storable(&r)
+	if q.OnceOnly || e.paths.Root() == "" || slices.ContainsFunc(asks, func(d Decision) bool { return d.NoAlways }) {
+		return q
+	}
+	for _, g := range e.grantsFor(&r, asks) {
+		q.Rules = append(q.Rules, Printable(ruleFor(g)))
+	}
+	return q
+}
+
+func ruleFor(g Grant) string {
+	if g.For == "" {
+		return g.Rule
+	}
+	return g.Rule + " for " + g.For
+}
+
+// storable reports whether an answer can be bound to those it was given to: a module
+// without a digest could be another one next time.
+func storable(r *Request) bool {
+	return r.SessionID != "" && !slices.ContainsFunc(r.Chain, func(c Caller) bool { return c.Digest == "" })
+}
+
+// Settle turns a person's answer into decisions and, where the answer lasts, stored
+// grants. A refusal is a *DeniedError with the person's note.
+func (e *Engine) Settle(r Request, decisions []Decision, a Answer) ([]Decision, []Grant, error) {
+	asks, err := openQuestions(decisions)
+	if err != nil {
+		return decisions, nil, err
+	}
+	offered := e.Question(r, asks)
+	switch {
+	case a.Choice == Once:
+	case a.Choice == Session && !offered.OnceOnly:
+	case a.Choice == Project && len(offered.Rules) > 0:
+	case a.Choice == Session, a.Choice == Project:
+		return decisions, nil, fault.New(fault.InvalidInput, "choice_not_offered", "the answer %q was not offered for %s", a.Choice, r.Subject.Tool)
+	default:
+		return refused(decisions, a.Note)
+	}
+	var grants []Grant
+	if a.Choice != Once {
+		if grants, err = e.addGrants(e.lasting(&r, asks, a.Choice)); err != nil {
+			return decisions, nil, err
+		}
+	}
+	return answered(decisions, a.Choice), grants, nil
+}
+
+// openQuestions returns the asks. A denied effect has no question left.
+func openQuestions(decisions []Decision) (asks []Decision, err error) {
+	for _, d := range decisions {
+		switch d.Verdict {
+		case Deny:
+			return nil, &DeniedError{Decision: d}
+		case Ask:
+			asks = append(asks, d)
+		}
+	}
+	return asks, nil
+}
+
+func answered(decisions []Decision, c Choice) []Decision {
+	decisions = slices.Clone(decisions)
+	for i := range decisions {
+		d := &decisions[i]
+		if d.Verdict == Ask {
+			*d = Decision{Effect: d.Effect, Verdict: Allow, Layer: LayerApproval, Rule: fmt.Sprintf("a person's answer: %s", c), Reason: "a person allowed it (" + d.Rule + ")"}
+		}
+	}
+	return decisions
+}
+
+func refused(decisions []Decision, note string) ([]Decision, []Grant, error) {
+	decisions = slices.Clone(decisions)
+	var first *DeniedError
+	for i := range decisions {
+		d := &decisions[i]
+		if d.Verdict != Ask {
+			continue
+		}
+		d.Verdict, d.Layer, d.Code, d.Reason = Deny, LayerApproval, CodeDeniedByPerson, "a person refused it"
+		d.Hint = "do not work around this, and do not ask again for the same"
+		if first == nil {
+			first = &DeniedError{Decision: *d, Note: shorten(Printable(note), 500)}
+		}
+	}
+	if first == nil {
+		return decisions, nil, nil
+	}
+	return decisions, nil, first
+}
+
+// lasting are the grants that an answer for longer makes.
+func (e *Engine) lasting(r *Request, asks []Decision, c Choice) []Grant {
+	grants := e.grantsFor(r, asks)
+	for i := range grants {
+		grants[i].Expires = e.clock().UTC().Add(projectGrantLife)
+		if c == Session {
+			grants[i].Session, grants[i].Expires = r.SessionID, e.clock().UTC().Add(sessionGrantLife)
+		}
+	}
+	return grants
+}
+
+// grantsFor are the smallest grants that answer the asks: exactly the targets, for
+// exactly those callers of whom each was asked about.
+func (e *Engine) grantsFor(r *Request, asks []Decision) []Grant {
+	var grants []Grant
+	for i := range asks {
+		f := &asks[i].Effect
+		rule := fmt.Sprintf("%s: %s(%s)", Allow, f.Kind, e.paths.effectPattern(f))
+		if len(r.Chain) == 0 {
+			grants = append(grants, Grant{Rule: rule})
+		}
+		for j := range r.Chain {
+			if c := &r.Chain[j]; e.permitOne(r, c, f).Verdict == Ask {
+				grants = append(grants, Grant{Rule: rule, For: c.Capability + "@" + c.Digest})
+			}
+		}
+	}
+	return slices.CompactFunc(grants, func(a, b Grant) bool { return a == b })
+}
+
+func (p *Paths) effectPattern(f *Effect) string {
+	if f.Kind.IsPath() {
+		return p.rulePattern(f.Target)
+	}
+	return escape(f.Target)
+}
+
+// rulePattern is the pattern of exactly one canonical path.
+func (p *Paths) rulePattern(canonical string) string { return escape(p.Show(canonical)) }

@@ -1,0 +1,6 @@
+package permission
+
+import "golang.org/x/sys/unix"
+
+// flushInput discards what was typed and not read yet.
+func flushInput(fd int) error { return unix.IoctlSetInt(fd, unix.TCFLSH, unix.TCIFLUSH) }
