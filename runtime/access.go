@@ -1,0 +1,200 @@
+package runtime
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+	"time"
+
+	"github.com/aircoding/air/internal/canon"
+	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/runtime/event"
+	"github.com/aircoding/air/runtime/permission"
+)
+
+// Access is all that a tool can reach during one call: the effects that were decided
+// and nothing else. It is not usable after Run has returned.
+type Access struct {
+	Files     Files
+	Artifacts Artifacts
+
+	registry *Registry
+	run      *run
+}
+
+// Files opens decided paths. Paths are taken as inputs have them, relative to the
+// project root or absolute. A path that was not decided, or that is no longer what it
+// was when it was decided, is an error of kind permission_denied.
+type Files interface {
+	// Open opens a regular file for reading. Devices, pipes and sockets are refused.
+	Open(path string) (File, error)
+	// Stat describes a path without following a symbolic link at its end. A path that
+	// does not exist is no error: Info.Exists is false.
+	Stat(path string) (Info, error)
+	// Each visits the entries of a folder, in no order, until visit returns an error.
+	// Entries that a rule denies to read are left out.
+	Each(path string, visit func(Info) error) error
+	// Write creates or replaces a file as a whole: readers see the old or the new one.
+	Write(ctx context.Context, path string, content []byte, options WriteOptions) (Written, error)
+}
+
+// File is an open regular file.
+type File interface {
+	io.Reader
+	io.ReaderAt
+	io.Seeker
+	io.Closer
+	Stat() (fs.FileInfo, error)
+	Name() string // the path as shown
+}
+
+// Info describes one path.
+type Info struct {
+	Path     string // as shown: relative to the project inside it, absolute outside
+	RealPath string // with all links resolved, shown likewise; "" for an entry that is a link
+	Exists   bool
+	Type     string // file, directory, symlink, other
+	Size     int64
+	Modified time.Time
+	Target   string // of a symlink, as it is written
+}
+
+// WriteOptions say how to write a file.
+type WriteOptions struct {
+	Parents bool // create missing parent folders
+	// ExpectSHA256 is the hex digest that the existing file must have; "" for no check.
+	ExpectSHA256 string
+}
+
+// Written says what a write did.
+type Written struct {
+	Path             string // as shown
+	SHA256           string // of the new content, hex
+	BackupArtifactID string // of the replaced content; "" for a new file
+}
+
+// act runs the tool with an Access for the decided effects.
+func (r *Registry) act(ctx context.Context, c *run, decisions []permission.Decision) (json.RawMessage, error) {
+	access := &Access{registry: r, run: c}
+	access.Files = &files{registry: r, run: c, decisions: decisions}
+	access.Artifacts = Artifacts{registry: r, run: c, decisions: decisions}
+	result, err := c.tool.Implementation.Run(ctx, access, c.call.Input)
+	if err != nil && ctx.Err() != nil && fault.From(err).Kind == fault.Internal {
+		err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
+	}
+	output, encodeErr := encode(result)
+	if err != nil {
+		return partial(output), err
+	}
+	return output, encodeErr
+}
+
+// encode is the JSON of a result. A guest's bytes stay as they are, to be validated.
+func encode(result any) (json.RawMessage, error) {
+	switch result := result.(type) {
+	case nil:
+		return nil, nil
+	case json.RawMessage:
+		return result, nil
+	}
+	return json.Marshal(result)
+}
+
+// partial is what a failed call may return beside its error: JSON or nothing.
+func partial(output json.RawMessage) json.RawMessage {
+	if canon.Check(output, canon.Limits{}) != nil {
+		return nil
+	}
+	return output
+}
+
+// Call runs another tool on behalf of the capability whose tool this is. Only a
+// capability's tool can call others.
+func (a *Access) Call(ctx context.Context, tool string, input json.RawMessage) Envelope {
+	if a.run.tool.BuiltIn() {
+		return Envelope{Tool: tool, Artifacts: []string{}, Error: fault.New(fault.Internal, "bug", "built-in tool %s called %s", a.run.tool.Name, tool)}
+	}
+	if err := a.run.countCall(); err != nil {
+		return Envelope{Tool: tool, Artifacts: []string{}, Error: err}
+	}
+	nested := newRun(Call{Tool: tool, Input: input, parent: a.run})
+	envelope := a.registry.take(ctx, nested)
+	if !nested.tool.BuiltIn() { // what a built-in tool makes is the caller's own, what it repeats hands nothing over
+		a.registry.handOver(ctx, nested, a.run, envelope.Output)
+	}
+	return envelope
+}
+
+// countCall keeps to one budget all calls that a person's call leads to: capabilities
+// that call each other would otherwise multiply theirs.
+func (c *run) countCall() *fault.Error {
+	outermost := c.root()
+	limit := outermost.tool.Limits.WithDefaults().HostCalls
+	if outermost.nested.Add(1) > limit {
+		return fault.New(fault.ResourceExhausted, "host_calls", "%s has led to %d calls, its limit", outermost.tool.Name, limit)
+	}
+	return nil
+}
+
+// Direct reports whether a person or their agent made this call, and no capability.
+func (a *Access) Direct() bool { return len(a.run.chain) == 0 }
+
+// Emit publishes an event of the calling capability. name is the part behind
+// "capability.<id>.", or all of it.
+func (a *Access) Emit(ctx context.Context, name string, payload json.RawMessage) error {
+	if a.Direct() {
+		return fault.New(fault.InvalidInput, "no_capability", "only a capability emits events")
+	}
+	id := a.run.chain[len(a.run.chain)-1].Capability
+	own := "capability." + id + "."
+	full := name
+	if !strings.HasPrefix(name, own) {
+		if event.IsDurable(name) || name == event.ToolProgress || event.IsCustom(name) {
+			return a.spoofed(ctx, id, name)
+		}
+		full = own + name
+	}
+	if !event.IsCustom(full) {
+		return fault.New(fault.InvalidInput, "bad_event_name", "event name %.64q: lower-case words joined by dots are wanted", name)
+	}
+	a.publish(full, payload)
+	return nil
+}
+
+func (a *Access) spoofed(ctx context.Context, id, name string) error {
+	if a.registry.config.Spoofed != nil {
+		a.registry.config.Spoofed(ctx, id, name)
+	}
+	return fault.New(fault.PermissionDenied, "spoofed_event", "capability %s may not emit %q: the name belongs to another", id, head(name, 128)).
+		WithHint("the capability is disabled; air enable %s brings it back", id)
+}
+
+// Progress publishes an ephemeral progress, log or partial-output event of the call
+// that made this one, which is where a person watches.
+func (a *Access) Progress(kind string, payload json.RawMessage) {
+	a.publish("tool."+kind, payload)
+}
+
+func (a *Access) publish(eventType string, payload json.RawMessage) {
+	e := a.registry.event(a.run, eventType, payload)
+	if n := len(a.run.chain); n > 0 {
+		e.Source = event.Source{Kind: "capability", ID: a.run.chain[n-1].Capability}
+	}
+	a.registry.config.Session.Events.Publish(e)
+}
+
+// NoteRead records that this task has seen the file with the digest. What a
+// capability read for itself, nobody else has seen.
+func (a *Access) NoteRead(ctx context.Context, path, sha256 string) error {
+	if !a.Direct() {
+		return nil
+	}
+	resolved, err := a.registry.resolve(permission.Effect{Kind: permission.Read, Target: path})
+	if err != nil {
+		return err
+	}
+	return a.registry.config.Session.RecordRead(ctx, resolved.Target, sha256)
+}

@@ -1,0 +1,120 @@
+package runtime
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"regexp"
+
+	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/runtime/artifact"
+	"github.com/aircoding/air/runtime/permission"
+)
+
+// Artifacts creates and reads artifacts of the session.
+type Artifacts struct {
+	registry  *Registry
+	run       *run
+	decisions []permission.Decision
+}
+
+// Create stores content as an artifact of the capability that acts.
+func (a Artifacts) Create(ctx context.Context, meta artifact.New, content io.Reader) (artifact.Record, error) {
+	if err := a.registry.permits(a.run, a.decisions, permission.Effect{Kind: permission.Artifact, Target: meta.Type}); err != nil {
+		return artifact.Record{}, err
+	}
+	meta.Owner = a.run.owner()
+	return a.registry.createArtifact(ctx, a.run, meta, content)
+}
+
+func (r *Registry) createArtifact(ctx context.Context, c *run, meta artifact.New, content io.Reader) (artifact.Record, error) {
+	meta.RunID = c.id
+	record, err := r.config.Session.Artifacts.Create(ctx, meta, content)
+	if err != nil {
+		return record, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.artifacts = append(c.artifacts, record.ID)
+	return record, nil
+}
+
+// keepOutput stores a large output as an artifact of its call.
+func (r *Registry) keepOutput(ctx context.Context, c *run, output json.RawMessage) error {
+	meta := artifact.New{Type: "output", Name: "output.json", MediaType: "application/json", Owner: c.owner()}
+	_, err := r.createArtifact(ctx, c, meta, bytes.NewReader(output))
+	return err
+}
+
+// owner is the capability that acts, or "" for a person or their agent.
+func (c *run) owner() string {
+	if !c.tool.BuiltIn() {
+		return c.tool.Owner.Capability
+	}
+	if n := len(c.chain); n > 0 {
+		return c.chain[n-1].Capability
+	}
+	return ""
+}
+
+// Open opens an artifact. A capability opens its own and those handed to it.
+func (a Artifacts) Open(ctx context.Context, id string) (artifact.Record, artifact.Content, error) {
+	record, err := a.registry.config.Session.Artifacts.Get(ctx, id)
+	if err != nil {
+		return record, nil, err
+	}
+	if g := a.run.guest(); g != nil && !g.holds(record) {
+		return artifact.Record{}, nil, fault.New(fault.PermissionDenied, "foreign_artifact", "artifact %s is not %s's and was not handed to it", id, g.owner())
+	}
+	content, err := a.registry.config.Session.Artifacts.Open(ctx, record)
+	return record, content, err
+}
+
+// guest is the capability's call that acts: this one, or the one that it is nested in;
+// nil when a person calls a built-in tool.
+func (c *run) guest() *run {
+	if c.tool.BuiltIn() {
+		return c.call.parent
+	}
+	return c
+}
+
+// holds reports whether the capability of this call may read an artifact.
+func (c *run) holds(record artifact.Record) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return record.Owner == c.tool.Owner.Capability || c.handed[record.ID]
+}
+
+// handOver lets a capability's call read the artifacts that a text names, which is its
+// input or the result of a call it made, as far as the one who wrote the text may read
+// them. from is nil for a person's text. Knowing an id is not holding the artifact:
+// otherwise a capability would only have to have it repeated.
+func (r *Registry) handOver(ctx context.Context, from, to *run, text []byte) {
+	for _, id := range artifactIDs(text) {
+		if from != nil {
+			record, err := r.config.Session.Artifacts.Get(ctx, id)
+			if err != nil || !from.holds(record) {
+				continue
+			}
+		}
+		to.mu.Lock()
+		to.handed[id] = true
+		to.mu.Unlock()
+	}
+}
+
+// handedAtOnce bounds how many artifacts one text hands over.
+const handedAtOnce = 1000
+
+var artifactID = regexp.MustCompile(`art_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
+
+// artifactIDs finds the artifact ids that a text names.
+func artifactIDs(text []byte) []string {
+	var ids []string
+	for _, id := range artifactID.FindAll(text, handedAtOnce) {
+		ids = append(ids, string(id))
+	}
+	return ids
+}

@@ -1,0 +1,112 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/aircoding/air/internal/fault"
+)
+
+// clock is a call's deadline. Unlike a context's own it can be stopped while a person
+// is being asked, for this call and all that it is nested in.
+type clock struct {
+	parent *clock
+	limit  time.Duration
+	cancel context.CancelCauseFunc
+
+	mu      sync.Mutex
+	left    time.Duration
+	running time.Time
+	timer   *time.Timer
+	pauses  int
+	expired bool
+}
+
+type clockKey struct{}
+
+// errDeadline is the cause of a context whose clock ran out.
+var errDeadline = errors.New("deadline reached")
+
+func withClock(ctx context.Context, limit time.Duration) (context.Context, *clock) {
+	parent, _ := ctx.Value(clockKey{}).(*clock)
+	c := &clock{parent: parent, limit: limit, left: limit}
+	ctx, c.cancel = context.WithCancelCause(context.WithValue(ctx, clockKey{}, c))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.run()
+	return ctx, c
+}
+
+// pauseClock stops the clocks of ctx until the returned function is called.
+func pauseClock(ctx context.Context) (resume func()) {
+	innermost, _ := ctx.Value(clockKey{}).(*clock)
+	for c := innermost; c != nil; c = c.parent {
+		c.pause()
+	}
+	return func() {
+		for c := innermost; c != nil; c = c.parent {
+			c.unpause()
+		}
+	}
+}
+
+func (c *clock) pause() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.pauses++; c.pauses == 1 {
+		c.timer.Stop()
+		c.left -= time.Since(c.running)
+	}
+}
+
+func (c *clock) unpause() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.pauses--; c.pauses == 0 {
+		c.run()
+	}
+}
+
+// run lets the time that is left run down. The caller holds c.mu.
+func (c *clock) run() {
+	c.running = time.Now()
+	c.timer = time.AfterFunc(c.left, c.expire)
+}
+
+func (c *clock) expire() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.pauses > 0 { // the timer fired while a question was being opened
+		return
+	}
+	c.expired = true
+	c.cancel(errDeadline)
+}
+
+func (c *clock) stop() {
+	c.mu.Lock()
+	c.timer.Stop()
+	c.mu.Unlock()
+	c.cancel(nil)
+}
+
+// explain turns the error of a call whose clock, or an outer one, ran out into a timeout.
+func (c *clock) explain(err error) error {
+	if !errors.Is(err, errDeadline) && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	for o := c; o != nil; o = o.parent {
+		if o.ranOut() {
+			return fault.New(fault.Timeout, "deadline", "stopped after %v: %w", o.limit, err).WithHint("raise limits.timeout_ms in the manifest, or --timeout where it was given")
+		}
+	}
+	return err
+}
+
+func (c *clock) ranOut() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.expired
+}

@@ -1,0 +1,121 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/ids"
+	"github.com/aircoding/air/runtime/event"
+	"github.com/aircoding/air/runtime/permission"
+)
+
+// decide answers for all effects of a call at once: either every one is allowed, or
+// the call ends here with the first that is not.
+func (r *Registry) decide(ctx context.Context, c *run, plan []permission.Effect) ([]permission.Decision, error) {
+	request := c.request(r.config.Session.ID, plan)
+	decisions := c.root().approvals.apply(request, r.config.Permission.Decide(request))
+	decisions, err := r.ask(ctx, c, request, decisions)
+	if !c.tool.Unrecorded || err != nil {
+		if recordErr := r.append(context.WithoutCancel(ctx), c, event.PermissionDecided, map[string]any{"decisions": decisions}); recordErr != nil {
+			return nil, recordErr
+		}
+	}
+	return decisions, denial(err)
+}
+
+func (c *run) request(sessionID string, effects []permission.Effect) permission.Request {
+	return permission.Request{
+		Subject: permission.Subject{
+			Tool:        c.tool.Name,
+			BuiltIn:     c.tool.BuiltIn(),
+			Capability:  c.tool.Capability,
+			Permissions: c.tool.Permissions,
+		},
+		Chain:     c.chain,
+		Effects:   effects,
+		SessionID: sessionID,
+	}
+}
+
+// ask puts the decisions that need a person to one, in a single question.
+func (r *Registry) ask(ctx context.Context, c *run, request permission.Request, decisions []permission.Decision) ([]permission.Decision, error) {
+	var asks []permission.Decision
+	for _, d := range decisions {
+		switch d.Verdict {
+		case permission.Deny:
+			return decisions, &permission.DeniedError{Decision: d}
+		case permission.Ask:
+			asks = append(asks, d)
+		}
+	}
+	if len(asks) == 0 {
+		return decisions, nil
+	}
+	if r.config.Approver == nil {
+		return decisions, &permission.DeniedError{Decision: asks[0], Unanswered: true}
+	}
+	question := r.config.Permission.Question(request, asks)
+	if err := r.append(ctx, c, event.PermissionRequested, map[string]any{"asks": asks}); err != nil {
+		return decisions, err
+	}
+	resume := pauseClock(ctx)
+	answer, err := r.config.Approver.Approve(ctx, question)
+	resume()
+	if err != nil {
+		return decisions, fmt.Errorf("asking about %s: %w", c.tool.Name, err)
+	}
+	if err := ctx.Err(); err != nil { // an answer to a call that has ended since changes nothing
+		return decisions, context.Cause(ctx)
+	}
+	decided, grants, err := r.config.Permission.Settle(request, decisions, answer)
+	c.root().approvals.keep(request, decided)
+	for _, g := range grants {
+		if err := r.append(ctx, c, event.PermissionGranted, map[string]any{"grant": g}); err != nil {
+			return decided, err
+		}
+	}
+	return decided, err
+}
+
+// denial turns the engine's refusal into the error that callers see.
+func denial(err error) error {
+	var d *permission.DeniedError
+	if !errors.As(err, &d) {
+		return err
+	}
+	kind, code := fault.PermissionDenied, d.Decision.Code
+	if d.Unanswered {
+		kind = fault.ApprovalRequired
+	}
+	if code == "" {
+		code = string(kind)
+	}
+	hint := d.Decision.Hint
+	if hint == "" {
+		hint = "do not work around this; a person can see how to allow it with: air permission explain"
+	}
+	return fault.New(kind, code, "%w", d).WithHint("%s", hint).
+		With("effect", d.Decision.Effect).
+		With("rule", d.Decision.Rule).
+		With("layer", d.Decision.Layer)
+}
+
+// Explain answers what would be decided for a call, layer by layer. It looks up,
+// validates and plans as Call does, and then stops: nothing runs, nobody is asked.
+func (r *Registry) Explain(ctx context.Context, call Call) ([]permission.Explanation, error) {
+	c := &run{id: ids.New(), call: call}
+	var err error
+	if c.tool, err = r.Lookup(ctx, call.Tool); err != nil {
+		return nil, err
+	}
+	if err := r.validateInput(c); err != nil {
+		return nil, err
+	}
+	plan, err := r.plan(c)
+	if err != nil {
+		return nil, err
+	}
+	return r.config.Permission.Explain(c.request(r.config.Session.ID, plan)), nil
+}

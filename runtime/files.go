@@ -1,0 +1,222 @@
+package runtime
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/runtime/permission"
+)
+
+// files opens the paths that were decided for one call. Every method makes the path
+// canonical again, looks whether exactly that was decided, and opens the canonical
+// path in a way that fails when any part of it has become a symbolic link since.
+type files struct {
+	registry  *Registry
+	run       *run
+	decisions []permission.Decision
+}
+
+var _ Files = (*files)(nil)
+
+// Open opens a regular file for reading.
+func (f *files) Open(path string) (File, error) {
+	e, err := f.decided(permission.Read, path)
+	if err != nil {
+		return nil, err
+	}
+	fd, err := openCanonical(e.Target, unix.O_RDONLY)
+	if err != nil {
+		return nil, f.fault("opening", e.Target, err)
+	}
+	return f.regular(fd, e.Target)
+}
+
+// regular makes a file of a descriptor that may be anything: a pipe, which was opened
+// without waiting for its other end, a device, or one more name of a protected file.
+func (f *files) regular(fd int, canonical string) (*os.File, error) {
+	if err := unix.SetNonblock(fd, false); err != nil {
+		return nil, errors.Join(f.fault("opening", canonical, err), unix.Close(fd))
+	}
+	file := os.NewFile(uintptr(fd), f.show(canonical))
+	if err := f.checkRegular(file, canonical); err != nil {
+		_ = file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
+func (f *files) checkRegular(file *os.File, canonical string) error {
+	info, err := file.Stat()
+	switch {
+	case err != nil:
+		return f.fault("opening", canonical, err)
+	case info.IsDir():
+		return fault.New(fault.InvalidInput, "is_a_directory", "%s is a folder, a file is wanted", file.Name()).WithHint("fs.list shows what is in it")
+	case !info.Mode().IsRegular():
+		return specialFile(file.Name())
+	case f.registry.config.Paths.LinksProtected(info):
+		return fault.New(fault.PermissionDenied, "protected_path", "%s is another name of a protected file (a hard link)", file.Name()).
+			WithHint("do not work around this; a person can copy the file under a name of its own")
+	}
+	return nil
+}
+
+func specialFile(shown string) error {
+	return fault.New(fault.PermissionDenied, "special_file", "%s is neither a file nor a folder: devices, pipes and sockets are refused", shown)
+}
+
+// Stat describes a path, and a symbolic link at its end as a link.
+func (f *files) Stat(path string) (Info, error) {
+	e, err := f.decided(permission.Read, path)
+	if err != nil {
+		return Info{}, err
+	}
+	if link, ok := f.linkName(path); ok && link != e.Target {
+		info, err := f.stat(link)
+		if err == nil && info.Type == "symlink" {
+			info.RealPath, err = f.realPath(e.Target)
+			return info, err
+		}
+	}
+	return f.stat(e.Target)
+}
+
+// realPath is a canonical path as shown, or "" when nothing is there: the end of a
+// dangling link.
+func (f *files) realPath(canonical string) (string, error) {
+	info, err := f.stat(canonical)
+	return info.RealPath, err
+}
+
+// linkName is where the last name of a path lies, with the folder above it made
+// canonical. A path that ends in a slash or a dot names what a link leads to.
+func (f *files) linkName(path string) (string, bool) {
+	dir, name := filepath.Split(path)
+	if name == "" || name == "." || name == ".." {
+		return "", false
+	}
+	if dir == "" {
+		dir = "."
+	}
+	parent, err := f.registry.resolve(permission.Effect{Kind: permission.Read, Target: dir})
+	if err != nil {
+		return "", false
+	}
+	return filepath.Join(parent.Target, name), true
+}
+
+// stat describes the name at a canonical path.
+func (f *files) stat(canonical string) (Info, error) {
+	folder, err := openFolder(filepath.Dir(canonical))
+	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ENOTDIR) {
+		return Info{Path: f.show(canonical)}, nil
+	}
+	if err != nil {
+		return Info{}, f.fault("opening", filepath.Dir(canonical), err)
+	}
+	defer folder.Close()
+	return f.describe(folder, canonical)
+}
+
+// describe looks at one name in an open folder. A name that is gone is no error.
+func (f *files) describe(folder *os.File, canonical string) (Info, error) {
+	shown, name := f.show(canonical), nameIn(canonical)
+	var st unix.Stat_t
+	err := unix.Fstatat(int(folder.Fd()), name, &st, unix.AT_SYMLINK_NOFOLLOW)
+	if errors.Is(err, unix.ENOENT) {
+		return Info{Path: shown}, nil
+	}
+	if err != nil {
+		return Info{}, f.fault("looking at", canonical, err)
+	}
+	info := Info{Path: shown, RealPath: shown, Exists: true, Type: nodeType(&st), Size: st.Size, Modified: modified(&st)}
+	if info.Type == "symlink" {
+		info.RealPath = ""
+		if info.Target, err = readLink(folder, name); err != nil {
+			return Info{}, f.fault("looking at", canonical, err)
+		}
+	}
+	return info, nil
+}
+
+// nameIn is the last name of a canonical path, inside the folder above it.
+func nameIn(canonical string) string {
+	if canonical == "/" {
+		return "."
+	}
+	return filepath.Base(canonical)
+}
+
+// Each visits what is in a folder. What a rule denies to read is left out, so that a
+// list shows no more than reading entry by entry would.
+func (f *files) Each(path string, visit func(Info) error) error {
+	e, err := f.decided(permission.Read, path)
+	if err != nil {
+		return err
+	}
+	folder, err := openFolder(e.Target)
+	if errors.Is(err, unix.ENOTDIR) {
+		return fault.New(fault.InvalidInput, "not_a_directory", "%s is not a folder", f.show(e.Target))
+	}
+	if err != nil {
+		return f.fault("opening", e.Target, err)
+	}
+	defer folder.Close()
+	for {
+		names, err := folder.Readdirnames(entryBatch)
+		if err := f.visitBatch(folder, e, names, visit); err != nil {
+			return err
+		}
+		if err != nil || len(names) == 0 {
+			return nil
+		}
+	}
+}
+
+// entryBatch bounds how many entries of a folder are held and decided at a time.
+const entryBatch = 256
+
+func (f *files) visitBatch(folder *os.File, dir permission.Effect, names []string, visit func(Info) error) error {
+	var infos []Info
+	var effects []permission.Effect
+	for _, name := range names {
+		canonical := filepath.Join(dir.Target, name)
+		info, err := f.describe(folder, canonical)
+		if err != nil || !info.Exists {
+			continue
+		}
+		e, err := f.registry.resolve(permission.Effect{Kind: permission.Read, Target: canonical})
+		if err != nil && info.Type != "symlink" {
+			continue
+		}
+		if err != nil { // a link in a circle: only its name can be decided
+			e = permission.Effect{Kind: permission.Read, Target: canonical, Class: dir.Class}
+		}
+		infos, effects = append(infos, info), append(effects, e)
+	}
+	decisions := f.registry.config.Permission.Decide(f.run.request(f.registry.config.Session.ID, effects))
+	for i, info := range infos {
+		if decisions[i].Verdict == permission.Deny {
+			continue
+		}
+		if err := visit(info); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decided makes a path canonical and reports whether this effect was decided.
+func (f *files) decided(kind permission.Kind, path string) (permission.Effect, error) {
+	e, err := f.registry.resolve(permission.Effect{Kind: kind, Target: path})
+	if err != nil {
+		return e, err
+	}
+	return e, f.registry.permits(f.run, f.decisions, e)
+}
+
+func (f *files) show(canonical string) string { return f.registry.config.Paths.Show(canonical) }

@@ -1,0 +1,69 @@
+package runtime
+
+import (
+	"os"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+const folderFlags = unix.O_PATH | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
+
+// openCanonical opens an absolute path of which no part may be a symbolic link. The
+// kernel checks that for the whole path at once, from the descriptor of "/": what is
+// swapped in after the decision makes the open fail, inside the project as well, where
+// os.Root would follow it.
+func openCanonical(canonical string, flags int) (int, error) {
+	root, err := unix.Open("/", folderFlags, 0)
+	if err != nil {
+		return -1, err
+	}
+	defer func() { _ = unix.Close(root) }()
+	name := strings.TrimLeft(canonical, "/")
+	if name == "" {
+		name = "."
+	}
+	how := unix.OpenHow{
+		Flags:   uint64(flags | safeFlags),
+		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
+	}
+	for {
+		fd, err := unix.Openat2(root, name, &how)
+		switch err {
+		case unix.EINTR, unix.EAGAIN: // EAGAIN: something was renamed meanwhile, see openat2(2)
+			continue
+		case unix.ENOSYS, unix.EPERM: // before Linux 5.6, or hidden by an older container's filter
+			return walkCanonical(canonical, flags)
+		}
+		return fd, err
+	}
+}
+
+// renameNew gives a file in the folder its name, unless something has that name.
+func renameNew(folder *os.File, from, to string) error {
+	dir := int(folder.Fd())
+	err := unix.Renameat2(dir, from, dir, to, unix.RENAME_NOREPLACE)
+	if err == unix.EINVAL || err == unix.ENOSYS { // not every file system has it
+		return linkNew(folder, from, to)
+	}
+	return err
+}
+
+// copyAttributes carries over what people attach to a file. What the file system does
+// not take is left behind: the content counts.
+func copyAttributes(from, to *os.File) {
+	buf := make([]byte, 64<<10)
+	n, err := unix.Flistxattr(int(from.Fd()), buf)
+	if err != nil || n == 0 {
+		return
+	}
+	value := make([]byte, 64<<10)
+	for _, name := range strings.Split(strings.TrimRight(string(buf[:n]), "\x00"), "\x00") {
+		if !strings.HasPrefix(name, "user.") && name != "system.posix_acl_access" {
+			continue
+		}
+		if n, err := unix.Fgetxattr(int(from.Fd()), name, value); err == nil {
+			_ = unix.Fsetxattr(int(to.Fd()), name, value[:n], 0)
+		}
+	}
+}

@@ -1,0 +1,22 @@
+//go:build unix && !linux
+
+package runtime
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+const folderFlags = unix.O_RDONLY | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
+
+// openCanonical opens an absolute path of which no part may be a symbolic link.
+func openCanonical(canonical string, flags int) (int, error) {
+	return walkCanonical(canonical, flags)
+}
+
+// renameNew gives a file in the folder its name, unless something has that name.
+func renameNew(folder *os.File, from, to string) error { return linkNew(folder, from, to) }
+
+// copyAttributes carries over nothing beyond mode and owner here.
+func copyAttributes(*os.File, *os.File) {}

@@ -1,0 +1,218 @@
+package runtime
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/runtime/artifact"
+	"github.com/aircoding/air/runtime/permission"
+)
+
+// Write creates or replaces a file as a whole: a temporary file in the same folder,
+// fsync, rename. Everything happens through the descriptor of that folder, and a name
+// is replaced, never what a link of that name leads to.
+func (f *files) Write(ctx context.Context, path string, content []byte, options WriteOptions) (_ Written, err error) {
+	e, err := f.decided(permission.Write, path)
+	if err != nil {
+		return Written{}, err
+	}
+	if strings.HasSuffix(path, "/") || e.Target == "/" {
+		return Written{}, fault.New(fault.InvalidInput, "is_a_directory", "%s names a folder, a file is wanted", f.show(e.Target))
+	}
+	folder, made, err := f.writeFolder(e.Target, options)
+	defer func() {
+		if err != nil {
+			unmake(made)
+		}
+	}()
+	if err != nil {
+		return Written{}, err
+	}
+	defer folder.Close()
+	w := &write{files: f, folder: folder, target: e.Target, name: filepath.Base(e.Target), expect: strings.ToLower(options.ExpectSHA256)}
+	return w.do(ctx, e.Kind, content)
+}
+
+func (f *files) writeFolder(target string, options WriteOptions) (*os.File, []string, error) {
+	dir := filepath.Dir(target)
+	if options.Parents {
+		folder, made, err := makeFolder(dir)
+		if err != nil {
+			return nil, made, f.fault("making folder", dir, err)
+		}
+		return folder, made, nil
+	}
+	folder, err := openFolder(dir)
+	if errors.Is(err, unix.ENOENT) {
+		return nil, nil, fault.New(fault.NotFound, "no_parent", "writing %s: the folder %s does not exist", f.show(target), f.show(dir)).
+			WithHint("create_parent_dirs makes it")
+	}
+	if err != nil {
+		return nil, nil, f.fault("opening", dir, err)
+	}
+	return folder, nil, nil
+}
+
+// write is one file being written into an open folder.
+type write struct {
+	files  *files
+	folder *os.File
+	target string // canonical
+	name   string // in the folder
+	expect string // hex digest of the content to replace, or ""
+}
+
+func (w *write) do(ctx context.Context, kind permission.Kind, content []byte) (Written, error) {
+	sum := sha256.Sum256(content)
+	written := Written{Path: w.files.show(w.target), SHA256: hex.EncodeToString(sum[:])}
+	sweep(w.folder)
+	if kind == permission.Create {
+		if w.expect != "" {
+			return Written{}, w.stale("there is no file")
+		}
+		return written, w.create(ctx, content)
+	}
+	old, err := w.openOld()
+	if err != nil {
+		return Written{}, err
+	}
+	defer old.Close()
+	written.BackupArtifactID, err = w.replace(ctx, old, content)
+	return written, err
+}
+
+func (w *write) create(ctx context.Context, content []byte) error {
+	temp, err := w.stage(content, nil)
+	if err != nil {
+		return err
+	}
+	defer temp.drop()
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	return w.publish(temp, renameNew(w.folder, temp.name, w.name))
+}
+
+// openOld opens the file that is to be replaced, for its backup and its digest.
+func (w *write) openOld() (*os.File, error) {
+	fd, err := openIn(w.folder, w.name, unix.O_RDONLY, 0)
+	if err == unix.ENOENT {
+		return nil, w.stale("it is gone")
+	}
+	if err != nil {
+		return nil, w.files.fault("opening", w.target, err)
+	}
+	return w.files.regular(fd, w.target)
+}
+
+func (w *write) replace(ctx context.Context, old *os.File, content []byte) (backup string, err error) {
+	var before unix.Stat_t
+	if err := unix.Fstat(int(old.Fd()), &before); err != nil {
+		return "", w.files.fault("looking at", w.target, err)
+	}
+	if err := w.checkExpected(old); err != nil {
+		return "", err
+	}
+	temp, err := w.stage(content, old)
+	if err != nil {
+		return "", err
+	}
+	defer temp.drop()
+	if backup, err = w.backUp(ctx, old); err != nil {
+		return "", err
+	}
+	if err := ctx.Err(); err != nil {
+		return backup, context.Cause(ctx)
+	}
+	if err := w.unchanged(&before); err != nil {
+		return backup, err
+	}
+	dir := int(w.folder.Fd())
+	return backup, w.publish(temp, unix.Renameat(dir, temp.name, dir, w.name))
+}
+
+func (w *write) checkExpected(old *os.File) error {
+	if w.expect == "" {
+		return nil
+	}
+	h := sha256.New()
+	if _, err := io.Copy(h, io.NewSectionReader(old, 0, 1<<62)); err != nil {
+		return w.files.fault("reading", w.target, err)
+	}
+	if got := hex.EncodeToString(h.Sum(nil)); got != w.expect {
+		return w.stale("its sha256 is " + got)
+	}
+	return nil
+}
+
+// backUp keeps the old content. The artifact belongs to no capability: one that may
+// only write a file does not get to read it this way.
+func (w *write) backUp(ctx context.Context, old *os.File) (string, error) {
+	shown := w.files.show(w.target)
+	metadata, err := json.Marshal(map[string]string{"path": shown})
+	if err != nil {
+		return "", err
+	}
+	meta := artifact.New{Type: "backup", Name: w.name, MediaType: "application/octet-stream", EntityType: "file", EntityID: shown, Metadata: metadata}
+	record, err := w.files.registry.createArtifact(ctx, w.files.run, meta, io.NewSectionReader(old, 0, 1<<62))
+	if err != nil {
+		return "", fileFault("backing up "+shown, err)
+	}
+	return record.ID, nil
+}
+
+// unchanged refuses to replace a file that is not, or no longer, the one backed up.
+func (w *write) unchanged(before *unix.Stat_t) error {
+	var now unix.Stat_t
+	if err := unix.Fstatat(int(w.folder.Fd()), w.name, &now, unix.AT_SYMLINK_NOFOLLOW); err != nil {
+		return w.files.fault("looking at", w.target, err)
+	}
+	if now.Dev != before.Dev || now.Ino != before.Ino || now.Size != before.Size || now.Mtim != before.Mtim {
+		return w.stale("it changed meanwhile")
+	}
+	return nil
+}
+
+func (w *write) stale(why string) error {
+	return fault.New(fault.Conflict, "stale", "%s is not the file that was to be replaced: %s", w.files.show(w.target), why).
+		WithHint("read it again, then write")
+}
+
+// publish ends a write: renamed is the outcome of giving the temporary file its name.
+func (w *write) publish(t *temporary, renamed error) error {
+	if renamed != nil {
+		return w.files.fault("writing", w.target, renamed)
+	}
+	t.name = ""
+	if err := syncFolder(w.folder); err != nil {
+		return w.files.fault("syncing", filepath.Dir(w.target), err)
+	}
+	return nil
+}
+
+// stage writes the content to a temporary file that looks like old, where there is one.
+func (w *write) stage(content []byte, old *os.File) (*temporary, error) {
+	mode := uint32(0o666) // less the umask
+	if old != nil {
+		mode = 0o600 // until it has the mode of old
+	}
+	t, err := newTemporary(w.folder, mode, temporaryName)
+	if err != nil {
+		return nil, w.files.fault("writing", w.target, err)
+	}
+	if err := t.fill(content, old); err != nil {
+		t.drop()
+		return nil, w.files.fault("writing", w.target, err)
+	}
+	return t, nil
+}

@@ -1,0 +1,169 @@
+package runtime_test
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/rig"
+	"github.com/aircoding/air/runtime"
+	"github.com/aircoding/air/runtime/event"
+)
+
+func TestNestedCall(t *testing.T) {
+	var nested runtime.Envelope
+	r := with(t, func(ctx context.Context, access *runtime.Access, _ json.RawMessage) (any, error) {
+		nested = rig.Call(ctx, access, "fs.read", object{"path": "a.txt"})
+		return object{}, nil
+	})
+	path := r.Put("a.txt", "abc")
+	e := r.Must("a.run", object{}, nil)
+	if !nested.OK {
+		t.Fatalf("%+v", nested.Error)
+	}
+	started := r.Events(nested.RunID)[0]
+	var payload struct {
+		Parent string `json:"parent_run_id"`
+	}
+	if err := json.Unmarshal(started.Payload, &payload); err != nil || payload.Parent != e.RunID || !slices.Equal(started.Route, []string{"a"}) {
+		t.Errorf("parent %q, route %v, %v", payload.Parent, started.Route, err)
+	}
+	if _, ok, _ := r.Session.LastRead(r.Context(), path); ok {
+		t.Error("what a capability read counts as seen by the task")
+	}
+}
+
+// A capability gets no further through a built-in tool than by itself.
+func TestNestedCallIsDecided(t *testing.T) {
+	var envelopes []runtime.Envelope
+	r := with(t, func(ctx context.Context, access *runtime.Access, _ json.RawMessage) (any, error) {
+		for _, path := range []string{".env", "../outside/x", "none/../.git/config"} {
+			envelopes = append(envelopes, rig.Call(ctx, access, "fs.read", object{"path": path}))
+		}
+		return object{}, nil
+	})
+	r.Put(".env", "SECRET")
+	r.Put("none/x", "")
+	r.Put(".git/config", "SECRET")
+	r.Put(filepath.Join(r.Outside, "x"), "SECRET")
+	r.Must("a.run", object{}, nil)
+	for _, e := range envelopes {
+		if e.OK || e.Error.Kind != fault.PermissionDenied && e.Error.Kind != fault.ApprovalRequired || strings.Contains(string(e.Output), "SECRET") {
+			t.Errorf("%+v %s", e.Error, e.Output)
+		}
+		if got, want := r.Types(e.RunID), []string{"tool.started", "permission.decided", "tool.failed"}; !slices.Equal(got, want) {
+			t.Errorf("events %v, want %v", got, want)
+		}
+	}
+	unknown := with(t, func(ctx context.Context, access *runtime.Access, _ json.RawMessage) (any, error) {
+		return object{}, rig.Call(ctx, access, "none.run", object{}).Error
+	})
+	failed(t, unknown.Call("a.run", object{}), fault.NotFound, "unknown_tool")
+}
+
+// G6: a capability that calls itself for ever ends at the depth limit.
+func TestG6CallsItself(t *testing.T) {
+	runs := 0
+	var last *fault.Error
+	r := with(t, func(ctx context.Context, access *runtime.Access, _ json.RawMessage) (any, error) {
+		runs++
+		e := rig.Call(ctx, access, "a.run", object{})
+		if e.Error != nil && last == nil {
+			last = e.Error
+		}
+		return object{}, nil
+	})
+	r.Must("a.run", object{}, nil)
+	if runs != 4 || last == nil || last.Kind != fault.ResourceExhausted || last.Code != "call_depth" {
+		t.Errorf("%d runs, ended by %+v", runs, last)
+	}
+}
+
+// G6: two capabilities that call each other are no way round the limit.
+func TestG6CallEachOther(t *testing.T) {
+	runs := 0
+	other := func(name string) rig.Guest {
+		return func(ctx context.Context, access *runtime.Access, _ json.RawMessage) (any, error) {
+			runs++
+			rig.Call(ctx, access, name, object{})
+			return object{}, nil
+		}
+	}
+	r := rig.New(t, rig.Options{Provider: rig.Guests{"a": other("b.run"), "b": other("a.run")}})
+	r.Must("a.run", object{}, nil)
+	if runs != 4 {
+		t.Errorf("%d runs", runs)
+	}
+}
+
+// G5, G6: capabilities that call each other have one budget of calls.
+func TestCallsHaveOneBudget(t *testing.T) {
+	var made atomic.Int64
+	var last *fault.Error
+	r := rig.New(t, rig.Options{Provider: rig.Guests{
+		"a": func(ctx context.Context, access *runtime.Access, _ json.RawMessage) (any, error) {
+			for range 4 {
+				last = rig.Call(ctx, access, "b.run", object{}).Error
+			}
+			return object{}, nil
+		},
+		"b": func(ctx context.Context, access *runtime.Access, _ json.RawMessage) (any, error) {
+			for range 400 {
+				if e := rig.Call(ctx, access, "event.emit", object{"kind": "progress"}); e.Error == nil {
+					made.Add(1)
+				}
+			}
+			return object{}, nil
+		},
+	}})
+	r.Must("a.run", object{}, nil)
+	if made.Load() != 1000-3 || last == nil || last.Code != "host_calls" {
+		t.Errorf("%d calls, then %+v", made.Load(), last)
+	}
+}
+
+// G11: a guest speaks in its own name only.
+func TestG11SpoofedEvent(t *testing.T) {
+	var codes []string
+	r := (*rig.Rig)(nil)
+	var spoofed []string
+	run := rig.Guest(func(ctx context.Context, access *runtime.Access, _ json.RawMessage) (any, error) {
+		for _, name := range []string{"tool.completed", "permission.granted", "capability.b.done", "tool.progress", "capability.ab.x", "Bad Name", "a..b", "", "ok", "capability.a.two"} {
+			e := rig.Call(ctx, access, "event.emit", object{"kind": "event", "name": name, "payload": object{"n": 1}})
+			code := "ok"
+			if e.Error != nil {
+				code = e.Error.Code
+			}
+			codes = append(codes, code)
+		}
+		return object{}, nil
+	})
+	r = rig.New(t, rig.Options{Provider: rig.Guests{"a": run}, Spoofed: func(_ context.Context, capability, eventType string) {
+		spoofed = append(spoofed, capability+" "+eventType)
+	}})
+	var seen []event.Event
+	cancel := r.Session.Events.Subscribe(func(e event.Event) {
+		if !event.IsDurable(e.Type) {
+			seen = append(seen, e)
+		}
+	})
+	e := r.Must("a.run", object{}, nil)
+	cancel()
+	if want := []string{"spoofed_event", "spoofed_event", "spoofed_event", "spoofed_event", "spoofed_event", "bad_event_name", "bad_event_name", "schema", "ok", "ok"}; !slices.Equal(codes, want) {
+		t.Errorf("got  %v\nwant %v", codes, want)
+	}
+	if want := []string{"a tool.completed", "a permission.granted", "a capability.b.done", "a tool.progress", "a capability.ab.x"}; !slices.Equal(spoofed, want) {
+		t.Errorf("told of %v", spoofed)
+	}
+	if len(seen) != 2 || seen[0].Type != "capability.a.ok" || seen[1].Type != "capability.a.two" || seen[0].Source != (event.Source{Kind: "capability", ID: "a"}) || string(seen[0].Payload) != `{"n":1}` {
+		t.Errorf("%+v", seen)
+	}
+	if got, want := r.Types(e.RunID), []string{"tool.started", "permission.decided", "tool.completed"}; !slices.Equal(got, want) {
+		t.Errorf("events %v", got)
+	}
+}

@@ -1,0 +1,119 @@
+package runtime
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+	"unicode/utf8"
+
+	"github.com/aircoding/air/internal/canon"
+	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/runtime/event"
+)
+
+const (
+	// storedHead bounds what a guest or an input can put into an event.
+	storedHead = 2 << 10
+	// inlineOutput is the size from which an output is also kept as an artifact. It
+	// leaves room for what fs.read and artifact.read return inline, 256 KiB as JSON.
+	inlineOutput = 1 << 20
+)
+
+// record writes the terminal event of a call and builds its envelope.
+func (r *Registry) record(ctx context.Context, c *run, output json.RawMessage, err error) Envelope {
+	failure := fault.From(err)
+	ctx = context.WithoutCancel(ctx) // what happened is recorded, also when the caller has gone
+	if c.tool == nil {
+		c.tool = &Tool{Name: c.call.Tool, Unrecorded: c.call.parent == nil}
+	}
+	if failure == nil && len(output) > inlineOutput {
+		failure = fault.From(r.keepOutput(ctx, c, output))
+	}
+	payload := map[string]any{"duration_ms": time.Since(c.started).Milliseconds()}
+	eventType := event.ToolCompleted
+	switch {
+	case failure == nil:
+		payload["output"] = digestAndHead(output)
+		payload["artifacts"] = c.artifactList()
+	case failure.Kind == fault.Cancelled:
+		eventType, payload["error"] = event.ToolCancelled, storedError(failure)
+	default:
+		eventType, payload["error"] = event.ToolFailed, storedError(failure)
+	}
+	if err := r.append(ctx, c, eventType, payload); err != nil && failure == nil {
+		failure = fault.From(err)
+	}
+	return Envelope{
+		OK:         failure == nil,
+		Tool:       c.tool.Name,
+		Version:    c.tool.Version,
+		RunID:      c.id,
+		Output:     output,
+		Artifacts:  c.artifactList(),
+		DurationMS: time.Since(c.started).Milliseconds(),
+		Error:      failure,
+	}
+}
+
+// append records an event of this call.
+func (r *Registry) append(ctx context.Context, c *run, eventType string, payload map[string]any) error {
+	if c.tool.Unrecorded && eventType != event.PermissionDecided {
+		return nil
+	}
+	payload["run_id"], payload["tool"] = c.id, head(c.tool.Name, 128)
+	if c.call.parent != nil {
+		payload["parent_run_id"] = c.call.parent.id
+	}
+	body, err := json.Marshal(payload)
+	if err != nil {
+		return err
+	}
+	_, err = r.config.Session.Events.Append(ctx, r.event(c, eventType, body))
+	return err
+}
+
+func (r *Registry) event(c *run, eventType string, payload json.RawMessage) event.Event {
+	e := event.Event{Type: eventType, Source: event.Source{Kind: "tool", ID: head(c.tool.Name, 128)}, Payload: payload}
+	for _, caller := range c.chain {
+		e.Route = append(e.Route, caller.Capability)
+	}
+	return e
+}
+
+// storedError is how an error is kept in an event: a guest may have written it.
+func storedError(e *fault.Error) map[string]any {
+	stored := map[string]any{"kind": e.Kind, "code": head(e.Code, 128), "message": head(e.Message, storedHead)}
+	if len(e.Details) == 0 {
+		return stored
+	}
+	details, err := json.Marshal(e.Details)
+	switch {
+	case err != nil || len(details) > storedHead:
+		stored["details"] = digestAndHead(details)
+	default:
+		stored["details"] = json.RawMessage(details)
+	}
+	return stored
+}
+
+// digestAndHead is how a text from outside is kept in an event.
+func digestAndHead(text []byte) map[string]any {
+	return map[string]any{"sha256": canon.Digest(text), "bytes": len(text), "head": head(string(text), storedHead)}
+}
+
+// head cuts a text to at most n bytes, on a character border.
+func head(text string, n int) string {
+	if len(text) <= n {
+		return text
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return text[:n]
+}
+
+func (c *run) artifactList() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return append([]string{}, c.artifacts...)
+}

@@ -1,0 +1,196 @@
+// Package runtime is the one path that every tool call takes: look up, validate, plan,
+// decide, act, validate, record. It knows no engine and no tool by name.
+package runtime
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/ids"
+	"github.com/aircoding/air/runtime/event"
+	"github.com/aircoding/air/runtime/permission"
+	"github.com/aircoding/air/runtime/session"
+)
+
+// Config is what a Registry is built from.
+type Config struct {
+	Session     *session.Session
+	Permission  *permission.Engine
+	Paths       *permission.Paths
+	Approver    permission.Approver // nil: nobody can be asked, an ask becomes a denial
+	Provider    Provider            // nil: only built-in tools
+	ProjectRoot string              // "" outside a project
+	// Spoofed is told of a capability that tried to emit an event under a name that is
+	// not its own.
+	Spoofed func(ctx context.Context, capability, eventType string)
+}
+
+// Registry holds the tools of one session and calls them.
+type Registry struct {
+	config  Config
+	builtin map[string]*Tool
+	schemas sync.Map // schema text → *schema.Schema
+}
+
+// New returns a registry with the built-in tools.
+func New(config Config, builtin ...*Tool) (*Registry, error) {
+	r := &Registry{config: config, builtin: map[string]*Tool{}}
+	for _, t := range builtin {
+		if r.builtin[t.Name] != nil {
+			return nil, fmt.Errorf("tool %s is registered twice", t.Name)
+		}
+		r.builtin[t.Name] = t
+	}
+	return r, nil
+}
+
+// Call is one request to run a tool.
+type Call struct {
+	Tool  string
+	Input json.RawMessage
+	// Timeout shortens the tool's own limit; 0 leaves it as it is.
+	Timeout time.Duration
+
+	parent *run // set by Access.Call: the guest's call that this one is nested in
+}
+
+// run is one call under way.
+type run struct {
+	id        string
+	call      Call
+	tool      *Tool
+	chain     []permission.Caller // capabilities above, outermost first
+	started   time.Time
+	artifacts []string
+	handed    map[string]bool // artifacts that the capability may read though they are not its own
+	nested    atomic.Int64    // calls made below, however deep; counted in the outermost run
+	approvals approvals       // of the call that a person or their agent made, for all that is nested in it
+	mu        sync.Mutex
+}
+
+// root is the call that a person or their agent made.
+func (c *run) root() *run {
+	for c.call.parent != nil {
+		c = c.call.parent
+	}
+	return c
+}
+
+func newRun(call Call) *run {
+	c := &run{id: ids.New(), call: call, started: time.Now(), handed: map[string]bool{}}
+	if p := call.parent; p != nil {
+		c.chain = append(slices.Clone(p.chain), p.tool.Owner)
+	}
+	return c
+}
+
+// Call takes a call through all steps. What goes wrong is in the envelope.
+func (r *Registry) Call(ctx context.Context, call Call) Envelope {
+	return r.take(ctx, newRun(call))
+}
+
+func (r *Registry) take(ctx context.Context, c *run) Envelope {
+	output, err := r.steps(ctx, c)
+	return r.record(ctx, c, output, err) // 7 record
+}
+
+func (r *Registry) steps(ctx context.Context, c *run) (output json.RawMessage, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			output, err = nil, fmt.Errorf("tool %s: %v\n%s", c.call.Tool, p, debug.Stack())
+		}
+	}()
+	if c.tool, err = r.Lookup(ctx, c.call.Tool); err != nil { // 1 look up
+		return nil, err
+	}
+	if err := r.start(ctx, c); err != nil {
+		return nil, err
+	}
+	if err := r.validateInput(c); err != nil { // 2 validate
+		return nil, err
+	}
+	plan, err := r.plan(c) // 3 plan
+	if err != nil {
+		return nil, err
+	}
+	ctx, clock := withClock(ctx, c.timeout())
+	defer clock.stop()
+	decisions, err := r.decide(ctx, c, plan) // 4 decide
+	if err != nil {
+		return nil, clock.explain(err)
+	}
+	r.handOver(ctx, c.call.parent, c, c.call.Input)
+	output, err = r.act(ctx, c, decisions) // 5 act
+	if err != nil {
+		return output, clock.explain(err)
+	}
+	if err := r.validateOutput(c, output); err != nil { // 6 validate
+		return nil, err
+	}
+	return output, nil
+}
+
+func (r *Registry) start(ctx context.Context, c *run) error {
+	if err := r.append(ctx, c, event.ToolStarted, map[string]any{"input": digestAndHead(c.call.Input)}); err != nil {
+		return err
+	}
+	return c.checkDepth()
+}
+
+// checkDepth keeps capabilities from calling each other, or themselves, for ever.
+func (c *run) checkDepth() error {
+	if c.tool.BuiltIn() || len(c.chain) == 0 {
+		return nil
+	}
+	allowed := c.tool.Limits.WithDefaults().CallDepth
+	if int64(len(c.chain)) >= allowed {
+		return fault.New(fault.ResourceExhausted, "call_depth", "%s would be one capability too many in this chain of calls: the limit is %d", c.tool.Name, allowed)
+	}
+	return nil
+}
+
+// Lookup finds a tool by name.
+func (r *Registry) Lookup(ctx context.Context, name string) (*Tool, error) {
+	if t := r.builtin[name]; t != nil {
+		return t, nil
+	}
+	if r.config.Provider != nil {
+		return r.config.Provider.Tool(ctx, name)
+	}
+	return nil, UnknownTool(name)
+}
+
+// UnknownTool is the error for a name that no tool has.
+func UnknownTool(name string) *fault.Error {
+	return fault.New(fault.NotFound, "unknown_tool", "no tool named %.128q", name).WithHint("air tool ls shows the tools of this project")
+}
+
+// Tools lists every tool, sorted by name.
+func (r *Registry) Tools(ctx context.Context) ([]*Tool, error) {
+	all := slices.Collect(maps.Values(r.builtin))
+	if r.config.Provider != nil {
+		more, err := r.config.Provider.Tools(ctx)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, more...)
+	}
+	slices.SortFunc(all, func(a, b *Tool) int {
+		switch {
+		case a.Name < b.Name:
+			return -1
+		case a.Name > b.Name:
+			return 1
+		}
+		return 0
+	})
+	return all, nil
+}
