@@ -1,0 +1,191 @@
+package oci
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/aircoding/air/internal/atomicfile"
+	"github.com/aircoding/air/internal/home"
+)
+
+// cache keeps verified blobs as <dir>/sha256/<hex>. Whatever has that name is whole.
+type cache struct{ dir string }
+
+func (c cache) path(digest string) string {
+	return filepath.Join(c.dir, "sha256", digest[len("sha256:"):])
+}
+
+// ensure returns the file of a blob; when it is not there yet, fill writes it. Of
+// several processes that want one digest, one fills and the others wait.
+func (c cache) ensure(ctx context.Context, d Descriptor, fill func(*blobFile) error) (string, error) {
+	if c.dir == "" {
+		return "", fail(KindInvalid, "", "no folder is configured for downloads")
+	}
+	if ok, err := c.has(d); ok || err != nil {
+		return c.path(d.Digest), err
+	}
+	unlock, err := lock(ctx, filepath.Join(c.dir, "locks", filepath.Base(c.path(d.Digest))))
+	if err != nil {
+		return "", localError(err)
+	}
+	defer unlock()
+	if ok, err := c.has(d); ok || err != nil {
+		return c.path(d.Digest), err
+	}
+	return c.path(d.Digest), c.write(d, fill)
+}
+
+// has reports whether a blob is in the cache, whole; the bytes decide, not the name.
+func (c cache) has(d Descriptor) (bool, error) {
+	f, err := os.Open(c.path(d.Digest))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, localError(err)
+	}
+	defer func() { _ = f.Close() }()
+	v := newVerifier(d)
+	if _, err := io.Copy(v, f); err == nil && v.check() == nil {
+		return true, nil
+	}
+	// Changed on disk: worth a new download, never worth an answer.
+	if err := os.Remove(f.Name()); err != nil {
+		return false, localError(err)
+	}
+	return false, nil
+}
+
+// write fills <hex>.partial, verifies, and renames it. The fixed name leaves room for
+// resuming; today a download starts from zero, and a failed one leaves nothing.
+func (c cache) write(d Descriptor, fill func(*blobFile) error) (err error) {
+	path := c.path(d.Digest)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return localError(err)
+	}
+	f, err := os.OpenFile(path+".partial", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return localError(err)
+	}
+	defer func() {
+		if err != nil {
+			_ = f.Close()
+			_ = os.Remove(f.Name())
+		}
+	}()
+	blob := &blobFile{file: f, verifier: newVerifier(d)}
+	if err := fill(blob); err != nil {
+		return err
+	}
+	if err := blob.verifier.check(); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return localError(err)
+	}
+	if err := f.Close(); err != nil {
+		return localError(err)
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return localError(err)
+	}
+	if err := atomicfile.SyncDir(filepath.Dir(path)); err != nil {
+		return localError(err)
+	}
+	return nil
+}
+
+// blobFile is the file a blob is written to. Its errors are this machine's, which
+// io.Copy would mix with the network's.
+type blobFile struct {
+	file     *os.File
+	verifier *verifier
+}
+
+func (b *blobFile) Write(p []byte) (int, error) {
+	if _, err := b.verifier.Write(p); err != nil {
+		return 0, err
+	}
+	n, err := b.file.Write(p)
+	if err != nil {
+		return n, localError(err)
+	}
+	return n, nil
+}
+
+// restart empties the file for another try.
+func (b *blobFile) restart() error {
+	b.verifier = newVerifier(b.verifier.want)
+	if _, err := b.file.Seek(0, io.SeekStart); err != nil {
+		return localError(err)
+	}
+	if err := b.file.Truncate(0); err != nil {
+		return localError(err)
+	}
+	return nil
+}
+
+// verifier hashes what is written to it and never takes more than was promised.
+type verifier struct {
+	want Descriptor
+	hash hash.Hash
+	n    int64
+}
+
+func newVerifier(d Descriptor) *verifier { return &verifier{want: d, hash: sha256.New()} }
+
+func (v *verifier) Write(p []byte) (int, error) {
+	if v.n += int64(len(p)); v.n > v.want.Size {
+		return 0, mismatch("more than the %d bytes that %s should have", v.want.Size, v.want.Digest)
+	}
+	return v.hash.Write(p)
+}
+
+func (v *verifier) check() error {
+	if v.n != v.want.Size {
+		return mismatch("%d bytes, %s should have %d", v.n, v.want.Digest, v.want.Size)
+	}
+	if got := "sha256:" + hex.EncodeToString(v.hash.Sum(nil)); got != v.want.Digest {
+		return mismatch("digest mismatch: got %s, want %s", got, v.want.Digest)
+	}
+	return nil
+}
+
+func mismatch(format string, args ...any) error {
+	return fail(KindIntegrity, "do not use what this server sends; pull from another one, or ask the publisher", "%w", fmt.Errorf(format, args...))
+}
+
+// lock is home.Lock that gives up waiting when ctx ends.
+func lock(ctx context.Context, path string) (unlock func(), err error) {
+	type held struct {
+		unlock func()
+		err    error
+	}
+	got := make(chan held)
+	gone := make(chan struct{})
+	go func() {
+		unlock, err := home.Lock(path)
+		select {
+		case got <- held{unlock, err}:
+		case <-gone:
+			if err == nil {
+				unlock()
+			}
+		}
+	}()
+	select {
+	case h := <-got:
+		return h.unlock, h.err
+	case <-ctx.Done():
+		close(gone)
+		return nil, ctx.Err()
+	}
+}

@@ -1,0 +1,138 @@
+package oci
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"syscall"
+	"unicode"
+
+	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
+)
+
+// explainPing is explain for the first contact: whatever has no registry's answer to
+// give there is no registry.
+func (s *session) explainPing(ctx context.Context, err error) error {
+	var answer *transport.Error
+	if errors.As(err, &answer) && ctx.Err() == nil && s.notRegistry(answer) {
+		return fail(KindNotRegistry, s.hintHost(), "%s is no OCI registry: it answered %s", s.ref.Registry, status(answer))
+	}
+	return s.explain(ctx, err)
+}
+
+func (s *session) notRegistry(answer *transport.Error) bool {
+	switch answer.StatusCode {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusRequestTimeout:
+		return false
+	}
+	return answer.StatusCode < 500
+}
+
+// explain gives an error of the network or of the registry its kind and hint.
+func (s *session) explain(ctx context.Context, err error) error {
+	var (
+		ours   *Error
+		answer *transport.Error
+		sent   *sentError
+	)
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &ours):
+		return err
+	case ctx.Err() != nil:
+		return localError(ctx.Err())
+	case errors.As(err, &answer):
+		return s.explainAnswer(answer)
+	case errors.Is(err, errNotEncrypted):
+		return fail(KindUnreachable, "if that is meant to be, say --plain-http", "%s: %w", s.ref.Registry, errNotEncrypted)
+	case errors.As(err, &sent):
+		return s.explainNetwork(sent.err)
+	case errors.Is(err, errPlainHTTP):
+		return fail(KindUnreachable, "AIR follows no link from https to http", "%s refers to a plain http address: %w", s.ref.Registry, err)
+	}
+	return s.explainNetwork(err)
+}
+
+func (s *session) explainAnswer(answer *transport.Error) error {
+	host := s.ref.Registry
+	switch code := answer.StatusCode; {
+	case code == http.StatusUnauthorized, code == http.StatusForbidden:
+		return fail(KindUnauthorized, "log in to "+host+" with any Docker-compatible client (its config.json is read), or check the repository's rights",
+			"%s refuses access to %s: %s", host, s.ref.Repository, status(answer))
+	case code == http.StatusNotFound && isHTML(answer):
+		return fail(KindNotRegistry, s.hintHost(), "%s is no OCI registry: it answered 404 with a web page", host)
+	case code == http.StatusNotFound:
+		return fail(KindNotFound, "check repository, tag and digest; some registries also answer so without a login",
+			"%s has no such thing: %s", host, status(answer))
+	case code == http.StatusTooManyRequests:
+		return fail(KindRateLimited, "wait a while, or log in for a higher limit", "%s limits the rate of requests: %s", host, status(answer))
+	case code == http.StatusRequestEntityTooLarge:
+		return fail(KindTooLarge, "ask who runs the registry for a higher limit", "%s refuses the size: %s", host, status(answer))
+	case code >= 500, code == http.StatusRequestTimeout:
+		return fail(KindUnreachable, "the registry is in trouble; try again later", "%s answered %s, %d times", host, status(answer), tries)
+	case len(answer.Errors) == 0:
+		return fail(KindNotRegistry, s.hintHost(), "%s does not answer like an OCI registry: %s", host, status(answer))
+	}
+	return fail(KindInvalid, "", "%s refuses the request: %s", host, status(answer))
+}
+
+func (s *session) hintHost() string {
+	if s.client.options.PlainHTTP {
+		return "check host and port; a registry that speaks https needs no --plain-http"
+	}
+	return "check host and port"
+}
+
+// status describes an answer without repeating a page the server made up.
+func status(answer *transport.Error) string {
+	text := strings.TrimSpace(strconv.Itoa(answer.StatusCode) + " " + http.StatusText(answer.StatusCode))
+	if len(answer.Errors) > 0 {
+		text += " (" + oneLine(answer.Errors[0].String()) + ")"
+	}
+	return text
+}
+
+// oneLine keeps what others wrote from moving the cursor or filling the screen.
+func oneLine(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, text)
+	if len(text) > 200 {
+		text = strings.ToValidUTF8(text[:200], "") + "…"
+	}
+	return text
+}
+
+func isHTML(answer *transport.Error) bool {
+	return len(answer.Errors) == 0 && strings.Contains(strings.ToLower(answer.Error()), "<html")
+}
+
+func (s *session) explainNetwork(err error) error {
+	var (
+		certificate *tls.CertificateVerificationError
+		name        *net.DNSError
+		timeout     net.Error
+		host        = s.ref.Registry
+	)
+	switch {
+	case errors.As(err, &certificate):
+		return fail(KindUnreachable, "name its authority with --ca-file, or, on a network you trust, --insecure", "the certificate of %s is not trusted: %w", host, certificate.Err)
+	case errors.As(err, &name):
+		return fail(KindUnreachable, "check the host name and the network", "%s: %w", host, err)
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return fail(KindUnreachable, "check that a registry runs there", "%s: %w", host, err)
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return fail(KindUnreachable, "the registry or the network hangs; try again later", "%s: nothing moved for %v: %w", host, s.client.options.idle(), err)
+	case transient(err):
+		return fail(KindUnreachable, "the registry or the network is in trouble; try again later", "%s broke off its answer, %d times: %w", host, tries, err)
+	}
+	return fail(KindUnreachable, s.hintHost(), "%s: %w", host, err)
+}

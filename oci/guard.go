@@ -1,0 +1,103 @@
+package oci
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+
+	"cuelabs.dev/go/oci/ociregistry"
+)
+
+// Limits of one request to the embedded registry. They leave room for artifacts that
+// are no bundles.
+const maxBlobBody = 256 << 20
+
+// guard stands before the registry: who may ask, who may write, and how much.
+type guard struct {
+	registry http.Handler
+	loopback bool
+	host     string // the address the user configured, without the port
+	token    string
+}
+
+func newGuard(registry http.Handler, addr net.Addr, o ServeOptions) http.Handler {
+	g := &guard{registry: registry, token: o.Token}
+	if tcp, ok := addr.(*net.TCPAddr); ok {
+		g.loopback = tcp.IP.IsLoopback()
+	}
+	g.host = hostname(o.Addr)
+	// A web page may not write here through its visitor's browser.
+	return http.NewCrossOriginProtection().Handler(g)
+}
+
+func (g *guard) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	switch reading := req.Method == http.MethodGet || req.Method == http.MethodHead; {
+	case g.loopback && !g.knownHost(req.Host):
+		// A page that rebinds its own name to 127.0.0.1 would otherwise read everything.
+		refuse(w, http.StatusForbidden, ociregistry.ErrDenied.Code(),
+			fmt.Sprintf("host %.100q is not a name of this registry, which answers to loopback addresses only", req.Host))
+	case g.token != "" && !g.authorized(req) && (!reading || isPing(req)):
+		// The ping is where clients learn that they may log in; reading needs no login.
+		w.Header().Set("WWW-Authenticate", `Basic realm="air registry"`)
+		refuse(w, http.StatusUnauthorized, ociregistry.ErrUnauthorized.Code(), "writing needs this registry's token as password")
+	case g.token == "" && !reading && !g.loopback:
+		refuse(w, http.StatusForbidden, ociregistry.ErrDenied.Code(),
+			"this registry is read-only: it listens beyond loopback and was started without a token")
+	case req.ContentLength > bodyLimit(req):
+		refuse(w, http.StatusRequestEntityTooLarge, ociregistry.ErrSizeInvalid.Code(),
+			fmt.Sprintf("the body has %d bytes, the limit is %d", req.ContentLength, bodyLimit(req)))
+	case strings.HasSuffix(req.URL.Path, "/manifests/"):
+		// ociref.IsValidTag, behind this, panics on an empty tag.
+		refuse(w, http.StatusNotFound, ociregistry.ErrManifestUnknown.Code(), "the request names no manifest")
+	default:
+		req.Body = http.MaxBytesReader(w, req.Body, bodyLimit(req))
+		g.registry.ServeHTTP(w, req)
+	}
+}
+
+func (g *guard) knownHost(host string) bool {
+	name := strings.ToLower(hostname(host))
+	if name == "localhost" || strings.HasSuffix(name, ".localhost") || name == strings.ToLower(g.host) {
+		return true
+	}
+	ip := net.ParseIP(name)
+	return ip != nil && ip.IsLoopback()
+}
+
+// hostname strips the port and the brackets of an IPv6 address.
+func hostname(hostport string) string {
+	if host, _, err := net.SplitHostPort(hostport); err == nil {
+		return host
+	}
+	return strings.Trim(hostport, "[]")
+}
+
+func (g *guard) authorized(req *http.Request) bool {
+	given, ok := strings.CutPrefix(req.Header.Get("Authorization"), "Bearer ")
+	if !ok {
+		_, given, _ = req.BasicAuth()
+	}
+	a, b := sha256.Sum256([]byte(given)), sha256.Sum256([]byte(g.token))
+	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
+}
+
+func isPing(req *http.Request) bool { return req.URL.Path == "/v2/" || req.URL.Path == "/v2" }
+
+func bodyLimit(req *http.Request) int64 {
+	if strings.Contains(req.URL.Path, "/manifests/") {
+		return MaxManifest
+	}
+	return maxBlobBody
+}
+
+// refuse answers in the form of the distribution spec, so that clients show the reason.
+func refuse(w http.ResponseWriter, code int, name, message string) {
+	err := ociregistry.NewHTTPError(ociregistry.NewError(message, name, nil), code, nil, nil)
+	body, _ := ociregistry.MarshalError(err)
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_, _ = w.Write(body)
+}

@@ -1,0 +1,185 @@
+package oci
+
+import (
+	"context"
+	"os"
+	"sync"
+
+	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
+
+	"github.com/aircoding/air/internal/canon"
+)
+
+// Pulled is a bundle whose bytes are all on this machine and verified.
+type Pulled struct {
+	Reference  string
+	Registry   string
+	Repository string
+	Tag        string // empty when pulled by digest
+	Digest     string
+	Manifest   []byte
+	Config     []byte
+	Layers     []Stored // layer 0 is the module
+}
+
+// Stored is one layer as a file of the cache. The file is shared: never write to it.
+type Stored struct {
+	Title     string
+	MediaType string
+	Digest    string
+	Size      int64
+	Path      string
+}
+
+// Pull fetches a bundle by tag or digest. A tag is resolved once, all that follows is
+// by digest. A digest that is wholly in the cache makes no request.
+func (c *Client) Pull(ctx context.Context, reference string) (Pulled, error) {
+	pulled, err := c.pull(ctx, reference)
+	return pulled, during("pulling", reference, err)
+}
+
+func (c *Client) pull(ctx context.Context, reference string) (Pulled, error) {
+	ref, err := ParseReference(reference)
+	if err != nil {
+		return Pulled{}, err
+	}
+	p := &pull{client: c, ref: ref, cache: cache{c.options.CacheDir}}
+	defer p.close()
+	raw, parsed, err := p.manifest(ctx)
+	if err != nil {
+		return Pulled{}, err
+	}
+	config, err := p.config(ctx, parsed.Config)
+	if err != nil {
+		return Pulled{}, err
+	}
+	layers, err := p.layers(ctx, parsed.Layers)
+	if err != nil {
+		return Pulled{}, err
+	}
+	return Pulled{
+		Reference: reference, Registry: ref.Registry, Repository: ref.Repository, Tag: ref.Tag,
+		Digest: parsed.Digest, Manifest: raw, Config: config, Layers: layers,
+	}, nil
+}
+
+// pull is one Pull under way. The connection is made when something is missing.
+type pull struct {
+	client *Client
+	ref    Reference
+	cache  cache
+
+	mu   sync.Mutex
+	open *session
+}
+
+func (p *pull) session(ctx context.Context) (*session, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.open != nil {
+		return p.open, nil
+	}
+	s, err := p.client.open(ctx, p.ref, transport.PullScope)
+	if err != nil {
+		return nil, err
+	}
+	p.open = s
+	return s, nil
+}
+
+func (p *pull) close() {
+	if p.open != nil {
+		p.open.close()
+	}
+}
+
+func (p *pull) manifest(ctx context.Context) ([]byte, Parsed, error) {
+	if p.ref.Digest != "" {
+		raw, ok, err := p.cachedManifest()
+		if err != nil {
+			return nil, Parsed{}, err
+		}
+		if ok {
+			parsed, err := ParseManifest(raw)
+			return raw, parsed, err
+		}
+	}
+	s, err := p.session(ctx)
+	if err != nil {
+		return nil, Parsed{}, err
+	}
+	raw, err := s.manifest(ctx)
+	if err != nil {
+		return nil, Parsed{}, err
+	}
+	parsed, err := ParseManifest(raw)
+	if err != nil {
+		return nil, Parsed{}, err
+	}
+	d := Descriptor{Digest: parsed.Digest, Size: int64(len(raw))}
+	_, err = p.cache.ensure(ctx, d, func(f *blobFile) error {
+		_, err := f.Write(raw)
+		return err
+	})
+	return raw, parsed, err
+}
+
+func (p *pull) cachedManifest() (raw []byte, ok bool, err error) {
+	info, err := os.Stat(p.cache.path(p.ref.Digest))
+	if err != nil || info.Size() > MaxManifest {
+		return nil, false, nil
+	}
+	d := Descriptor{Digest: p.ref.Digest, Size: info.Size()}
+	if ok, err := p.cache.has(d); !ok || err != nil {
+		return nil, false, err
+	}
+	if raw, err = os.ReadFile(p.cache.path(p.ref.Digest)); err != nil {
+		return nil, false, localError(err)
+	}
+	return raw, canon.Digest(raw) == p.ref.Digest, nil
+}
+
+func (p *pull) config(ctx context.Context, d Descriptor) ([]byte, error) {
+	if d.Data != nil {
+		return d.Data, nil
+	}
+	d.Title = manifestJSON
+	path, err := p.blob(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return nil, localError(err)
+	}
+	return raw, nil
+}
+
+func (p *pull) layers(ctx context.Context, descriptors []Descriptor) ([]Stored, error) {
+	layers := make([]Stored, len(descriptors))
+	err := together(ctx, len(descriptors), func(ctx context.Context, i int) error {
+		d := descriptors[i]
+		path, err := p.blob(ctx, d)
+		layers[i] = Stored{Title: d.Title, MediaType: d.MediaType, Digest: d.Digest, Size: d.Size, Path: path}
+		return err
+	})
+	if err != nil && ctx.Err() != nil {
+		return nil, localError(ctx.Err())
+	}
+	return layers, err
+}
+
+// blob returns the file of a blob, from the cache or from the registry.
+func (p *pull) blob(ctx context.Context, d Descriptor) (string, error) {
+	return p.cache.ensure(ctx, d, func(f *blobFile) error {
+		s, err := p.session(ctx)
+		if err != nil {
+			return err
+		}
+		bar := p.client.bar(d.Size, d.Title)
+		defer bar.Close()
+		return s.explain(ctx, p.client.retry(ctx, func() error {
+			return s.download(ctx, d, f, bar)
+		}))
+	})
+}

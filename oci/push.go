@@ -1,0 +1,169 @@
+package oci
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
+	"github.com/google/go-containerregistry/pkg/v1/types"
+
+	"github.com/aircoding/air/internal/canon"
+)
+
+// PushOptions change a push. Force lets it move a tag that names another bundle.
+type PushOptions struct{ Force bool }
+
+// Pushed says where a bundle is now. Existed means that the tag named it already and
+// nothing was sent.
+type Pushed struct {
+	Reference string // by digest
+	Digest    string
+	Existed   bool
+}
+
+// Push stores a bundle under a tag.
+func (c *Client) Push(ctx context.Context, reference string, a Artifact, o PushOptions) (Pushed, error) {
+	pushed, err := c.push(ctx, reference, a, o)
+	return pushed, during("pushing to", reference, err)
+}
+
+func (c *Client) push(ctx context.Context, reference string, a Artifact, o PushOptions) (Pushed, error) {
+	ref, err := ParseReference(reference)
+	if err != nil {
+		return Pushed{}, err
+	}
+	if ref.Digest != "" {
+		return Pushed{}, fail(KindInvalid, "the digest follows from the content; name a tag", "a push needs a tag")
+	}
+	raw, digest, err := a.Manifest()
+	if err != nil {
+		return Pushed{}, err
+	}
+	s, err := c.open(ctx, ref, transport.PushScope)
+	if err != nil {
+		return Pushed{}, err
+	}
+	defer s.close()
+	pushed := Pushed{Digest: digest, Reference: Reference{Registry: ref.Registry, Repository: ref.Repository, Digest: digest}.String()}
+	if pushed.Existed, err = s.checkTag(ctx, digest, o); pushed.Existed || err != nil {
+		return pushed, err
+	}
+	return pushed, s.upload(ctx, a, raw)
+}
+
+// checkTag reports whether the tag names the digest already, and refuses to move it.
+// Registries know no compare-and-swap: of two pushes at the same moment one wins.
+func (s *session) checkTag(ctx context.Context, digest string, o PushOptions) (existed bool, err error) {
+	raw, err := s.manifest(ctx)
+	var e *Error
+	if errors.As(err, &e) && e.Kind == KindNotFound {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	switch got := canon.Digest(raw); {
+	case got == digest:
+		return true, nil
+	case o.Force:
+		return false, nil
+	default:
+		return false, fail(KindConflict, "push under another tag, or move this one with --force",
+			"tag %s already names another bundle, %s", s.ref.Tag, got)
+	}
+}
+
+func (s *session) upload(ctx context.Context, a Artifact, raw []byte) error {
+	pusher, err := remote.NewPusher(
+		remote.WithTransport(s.auth),
+		remote.WithRetryPredicate(func(error) bool { return false })) // ours retries
+	if err != nil {
+		return err
+	}
+	blobs := uploads(a)
+	err = together(ctx, len(blobs), func(ctx context.Context, i int) error {
+		bar := s.client.bar(blobs[i].Size, blobs[i].Title)
+		defer bar.Close()
+		return s.explain(ctx, s.client.retry(ctx, func() error {
+			return pusher.Upload(ctx, s.repo, upload{blobs[i], bar})
+		}))
+	})
+	if err != nil {
+		return err
+	}
+	return s.explain(ctx, s.client.retry(ctx, func() error {
+		return pusher.Put(ctx, s.repo.Tag(s.ref.Tag), rawManifest(raw))
+	}))
+}
+
+// uploads lists what has to be in the registry before the manifest, each blob once.
+func uploads(a Artifact) []Layer {
+	blobs := []Layer{{
+		Title: manifestJSON, MediaType: MediaTypeConfig, Digest: canon.Digest(a.Config), Size: int64(len(a.Config)),
+		Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(a.Config)), nil },
+	}}
+	seen := map[string]bool{blobs[0].Digest: true}
+	for _, l := range a.ordered() {
+		if !seen[l.Digest] {
+			seen[l.Digest] = true
+			blobs = append(blobs, l)
+		}
+	}
+	return blobs
+}
+
+type rawManifest []byte
+
+func (m rawManifest) RawManifest() ([]byte, error)        { return m, nil }
+func (m rawManifest) MediaType() (types.MediaType, error) { return MediaTypeManifest, nil }
+
+// upload is one blob for the library.
+type upload struct {
+	layer Layer
+	bar   Bar
+}
+
+var _ v1.Layer = upload{}
+
+func (u upload) Digest() (v1.Hash, error)             { return v1.NewHash(u.layer.Digest) }
+func (u upload) DiffID() (v1.Hash, error)             { return v1.NewHash(u.layer.Digest) }
+func (u upload) Size() (int64, error)                 { return u.layer.Size, nil }
+func (u upload) MediaType() (types.MediaType, error)  { return types.MediaType(u.layer.MediaType), nil }
+func (u upload) Uncompressed() (io.ReadCloser, error) { return u.Compressed() }
+func (u upload) Compressed() (io.ReadCloser, error) {
+	r, err := u.layer.Open()
+	if err != nil {
+		return nil, localError(err)
+	}
+	d := Descriptor{Digest: u.layer.Digest, Size: u.layer.Size}
+	return &uploadReader{ReadCloser: r, layer: u.layer, verifier: newVerifier(d), bar: u.bar}, nil
+}
+
+// uploadReader makes sure that what goes up is what the manifest says, also when the
+// file changes meanwhile.
+type uploadReader struct {
+	io.ReadCloser
+	layer    Layer
+	verifier *verifier
+	bar      Bar
+}
+
+func (r *uploadReader) Read(p []byte) (int, error) {
+	n, err := r.ReadCloser.Read(p)
+	if err != nil && err != io.EOF {
+		return n, localError(err)
+	}
+	_, bad := r.verifier.Write(p[:n])
+	if bad == nil && (err == io.EOF || r.verifier.n == r.layer.Size) {
+		bad = r.verifier.check()
+	}
+	if bad != nil {
+		return 0, fail(KindIntegrity, "build again and push again", "%q changed while it was pushed", r.layer.Title)
+	}
+	r.bar.Set(r.verifier.n)
+	return n, err
+}

@@ -1,0 +1,128 @@
+package oci
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"syscall"
+	"time"
+
+	"cuelabs.dev/go/oci/ociregistry"
+	"cuelabs.dev/go/oci/ociregistry/ocimem"
+	"cuelabs.dev/go/oci/ociregistry/ociserver"
+)
+
+// ServeOptions of the embedded registry. The zero value listens on a free port of
+// loopback and keeps everything in memory.
+type ServeOptions struct {
+	Addr  string // HOST:PORT, default 127.0.0.1:0
+	Dir   string // where content is kept; empty keeps it in memory
+	Token string // when set, a write needs it, as bearer token or as basic auth's password
+	Ready func(addr string)
+}
+
+const (
+	shutdownTimeout = 5 * time.Second
+	maxErrorText    = 1000
+)
+
+// Serve runs an OCI registry until ctx ends.
+func Serve(ctx context.Context, o ServeOptions) error {
+	if o.Addr == "" {
+		o.Addr = "127.0.0.1:0"
+	}
+	return during("serving a registry on", o.Addr, serve(ctx, o))
+}
+
+func serve(ctx context.Context, o ServeOptions) error {
+	store, err := openStore(o.Dir)
+	if err != nil {
+		return err
+	}
+	listener, err := listen(ctx, o.Addr)
+	if err != nil {
+		return err
+	}
+	server := &http.Server{
+		Handler:           newGuard(ociserver.New(store, &ociserver.Options{WriteError: writeError}), listener.Addr(), o),
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          log.New(io.Discard, "", 0), // what a client did wrong, the client is told
+	}
+	if o.Ready != nil {
+		o.Ready(listener.Addr().String())
+	}
+	return runUntil(ctx, server, listener)
+}
+
+// writeError keeps answers short: the memory store puts a whole blob into the message
+// of a digest mismatch.
+func writeError(w http.ResponseWriter, _ *http.Request, err error) {
+	var known ociregistry.Error
+	if len(err.Error()) > maxErrorText && errors.As(err, &known) {
+		err = known
+	}
+	_ = ociregistry.WriteError(w, err) // the client is gone
+}
+
+func listen(ctx context.Context, addr string) (net.Listener, error) {
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", addr)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fail(KindConflict, "choose another address with --addr HOST:PORT; port 0 takes a free one", "%w", err)
+	case ctx.Err() != nil:
+		return nil, localError(ctx.Err())
+	case err != nil:
+		return nil, fail(KindInvalid, "--addr takes HOST:PORT of this machine", "%w", err)
+	}
+	return listener, nil
+}
+
+// runUntil lets requests under way finish for a while when ctx ends.
+func runUntil(ctx context.Context, server *http.Server, listener net.Listener) error {
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(listener) }()
+	select {
+	case err := <-done:
+		return fail(KindLocal, "", "%w", err)
+	case <-ctx.Done():
+	}
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+	defer cancel()
+	if err := server.Shutdown(grace); err != nil {
+		return ignoreDeadline(errors.Join(err, server.Close()))
+	}
+	return nil
+}
+
+// ignoreDeadline: a client that keeps its request open beyond the grace period is cut
+// off, and that is no failure of the registry.
+func ignoreDeadline(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return nil
+	}
+	return err
+}
+
+func openStore(dir string) (ociregistry.Interface, error) {
+	if dir == "" {
+		return &memoryStore{ocimem.New()}, nil
+	}
+	return newDirStore(dir)
+}
+
+// memoryStore bounds what one upload may grow to.
+type memoryStore struct{ *ocimem.Registry }
+
+func (m *memoryStore) PushBlobChunkedResume(ctx context.Context, repo, id string, offset int64, chunk int) (ociregistry.BlobWriter, error) {
+	w, err := m.Registry.PushBlobChunkedResume(ctx, repo, id, offset, chunk)
+	if err == nil && w.Size()+int64(chunk) > maxBlobBody {
+		return nil, ociregistry.ErrSizeInvalid
+	}
+	return w, err
+}
