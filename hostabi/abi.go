@@ -1,0 +1,119 @@
+// Package hostabi owns what passes between a guest and its host: the functions that a
+// guest imports, and the frames in which its worker speaks to the host process. It
+// imports nothing of ours, so that every engine and both ends of the socket share it.
+package hostabi
+
+import "fmt"
+
+// The names that a guest module imports and exports.
+const (
+	Module     = "air_v1"
+	WASIModule = "wasi_snapshot_preview1"
+
+	ExportMemory     = "memory"
+	ExportCall       = "air_call"
+	ExportInitialize = "_initialize"
+)
+
+// Code is what a host function returns instead of a length when it did nothing.
+type Code = int32
+
+const (
+	EFAULT    Code = -1 // a pointer or length reaches outside the guest's memory
+	E2BIG     Code = -2 // more bytes than a limit allows
+	EBADSTATE Code = -3 // not now: during _initialize or start, or nothing is staged
+	ECANCELED Code = -4 // the call is being stopped
+	EQUOTA    Code = -5 // the call used up its host calls or its log
+)
+
+// What air_call returns. Any other status is a fault of the guest.
+const (
+	StatusOK    uint32 = 0 // the output is the result
+	StatusError uint32 = 1 // the output is {code, message, details?}
+)
+
+// Kinds of emit.
+const (
+	EmitLog      int32 = 0 // {level, msg}
+	EmitProgress int32 = 1 // {fraction?, message?}
+	EmitPartial  int32 = 2 // partial output
+	EmitEvent    int32 = 3 // {name, payload}
+)
+
+// Bounds that hold whatever the manifest says.
+const (
+	MaxToolName = 128
+	MaxRequest  = 16 << 20 // input of a nested call
+	MaxEnvelope = 80 << 20 // answer to a nested call: 64 MiB of output and its envelope
+	MaxEmit     = 64 << 10
+	MaxModule   = 32 << 20
+	MaxMemory   = 1 << 30 // of a guest's linear memory
+	PageSize    = 64 << 10
+)
+
+// ValueType is a WebAssembly value type in its binary form.
+type ValueType byte
+
+const (
+	I32 ValueType = 0x7f
+	I64 ValueType = 0x7e
+)
+
+func (t ValueType) String() string {
+	switch t {
+	case I32:
+		return "i32"
+	case I64:
+		return "i64"
+	case 0x7d:
+		return "f32"
+	case 0x7c:
+		return "f64"
+	case 0x7b:
+		return "v128"
+	case 0x70:
+		return "funcref"
+	case 0x6f:
+		return "externref"
+	}
+	return fmt.Sprintf("type %#x", byte(t))
+}
+
+// Memory is a guest's linear memory as a host function sees it. Read may return a view
+// that is valid until the guest runs again.
+type Memory interface {
+	Read(offset, size uint32) ([]byte, bool)
+	Write(offset uint32, data []byte) bool
+}
+
+// Reach says what a host function can touch besides the guest's own memory.
+type Reach string
+
+const (
+	ReachNothing  Reach = "nothing"
+	ReachRegistry Reach = "registry" // a tool call, with all that is decided there
+	ReachTime     Reach = "time"
+	ReachRandom   Reach = "random"
+	ReachLog      Reach = "log"
+)
+
+// Function is one host function.
+type Function struct {
+	Module, Name    string
+	Params, Results []ValueType
+	Reach           Reach
+
+	call func(c *Call, m Memory, s []uint64) error
+}
+
+// Call runs the function. The stack holds the parameters, and the result afterwards at
+// index 0. An error ends the guest as a trap.
+func (f Function) Call(c *Call, m Memory, stack []uint64) error { return f.call(c, m, stack) }
+
+// Functions lists all that a guest can import: the ABI and the WASI stub.
+func Functions() []Function { return append(airFunctions(), wasiFunctions()...) }
+
+// ExitError ends a guest that called proc_exit.
+type ExitError struct{ Status uint32 }
+
+func (e *ExitError) Error() string { return fmt.Sprintf("guest called proc_exit(%d)", e.Status) }

@@ -1,0 +1,103 @@
+package hostabi
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// LoadConfig is the payload of FrameLoad: what a worker is told before it gets a module.
+type LoadConfig struct {
+	CacheDir    string `json:"cache_dir,omitempty"` // "": compile without a cache
+	MemoryBytes int64  `json:"memory_bytes"`        // of the guest's linear memory
+	Limits      Limits `json:"limits"`
+}
+
+// EncodeTool returns the payload of a FrameTool in parts.
+func EncodeTool(name string, request []byte) [][]byte {
+	return [][]byte{append([]byte{byte(len(name))}, name...), request}
+}
+
+// DecodeTool splits the payload of a FrameTool.
+func DecodeTool(p []byte) (name string, request []byte, err error) {
+	if len(p) < 1 || len(p) < 1+int(p[0]) || p[0] > MaxToolName {
+		return "", nil, &FrameError{"malformed tool call"}
+	}
+	n := 1 + int(p[0])
+	return string(p[1:n]), p[n:], nil
+}
+
+// DecodeEmit splits the payload of a FrameEmit.
+func DecodeEmit(p []byte) (kind int32, payload []byte, err error) {
+	if len(p) < 1 || int32(p[0]) > EmitEvent {
+		return 0, nil, &FrameError{"malformed emit"}
+	}
+	return int32(p[0]), p[1:], nil
+}
+
+// EncodeCode returns the first part of a FrameAnswer.
+func EncodeCode(code Code) []byte { return binary.LittleEndian.AppendUint32(nil, uint32(code)) }
+
+// DecodeAnswer splits the payload of a FrameAnswer.
+func DecodeAnswer(p []byte) (code Code, envelope []byte, err error) {
+	if len(p) < 4 {
+		return 0, nil, &FrameError{"malformed answer"}
+	}
+	return Code(binary.LittleEndian.Uint32(p)), p[4:], nil
+}
+
+// Done is how an invocation ended, as the worker sees it.
+type Done struct {
+	Trapped       bool
+	MemoryRefused bool   // a memory.grow went over the limit
+	Status        uint32 // what air_call returned
+	Log           []byte
+	Output        []byte // or the trap's text
+}
+
+// MaxTrapText bounds the text of a trap with its stack.
+const MaxTrapText = 8 << 10
+
+const doneHeader = 9
+
+// Encode returns the payload of a FrameDone in parts.
+func (d Done) Encode() [][]byte {
+	header := make([]byte, doneHeader)
+	header[0] = bit(d.Trapped, 1) | bit(d.MemoryRefused, 2)
+	binary.LittleEndian.PutUint32(header[1:], d.Status)
+	binary.LittleEndian.PutUint32(header[5:], uint32(len(d.Log)))
+	return [][]byte{header, d.Log, d.Output}
+}
+
+func bit(set bool, value byte) byte {
+	if set {
+		return value
+	}
+	return 0
+}
+
+// DecodeDone splits the payload of a FrameDone and checks it against the limits.
+func DecodeDone(p []byte, l Limits) (Done, error) {
+	if len(p) < doneHeader || p[0] > 3 {
+		return Done{}, &FrameError{"malformed end of call"}
+	}
+	d := Done{Trapped: p[0]&1 != 0, MemoryRefused: p[0]&2 != 0, Status: binary.LittleEndian.Uint32(p[1:])}
+	logged := int64(binary.LittleEndian.Uint32(p[5:]))
+	p = p[doneHeader:]
+	if logged > int64(len(p)) || logged > l.LogBytes {
+		return Done{}, &FrameError{fmt.Sprintf("log of %d bytes", logged)}
+	}
+	d.Log, d.Output = p[:logged], p[logged:]
+	limit := l.OutputBytes
+	if d.Trapped {
+		limit = MaxTrapText
+	}
+	if int64(len(d.Output)) > limit {
+		return Done{}, &FrameError{fmt.Sprintf("output of %d bytes, the limit is %d", len(d.Output), limit)}
+	}
+	return d, nil
+}
+
+// MaxDone is the largest payload of a FrameDone.
+func (l Limits) MaxDone() int {
+	return doneHeader + int(l.LogBytes) + int(max(l.OutputBytes, MaxTrapText))
+}

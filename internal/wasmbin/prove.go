@@ -1,0 +1,130 @@
+// Package wasmbin proves what a WebAssembly module can ask for, without compiling it. It
+// decodes sections, never instructions, and never panics whatever the bytes are.
+package wasmbin
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/aircoding/air/hostabi"
+	"github.com/aircoding/air/internal/fault"
+)
+
+// Facts are what a proven module asks for.
+type Facts struct {
+	Size          int
+	Imports       []string // "air_v1.tool_call", in the module's order, each once
+	Exports       []string
+	MemoryMin     uint32 // pages
+	MemoryMax     uint32 // pages; 65,536 where the module names none
+	Functions     int    // that it defines
+	HasInitialize bool
+	HasStart      bool // code that runs at instantiation
+	HasNames      bool // function names for traces
+}
+
+// Limits of a module. The first four are those of the JavaScript embedding, or stricter;
+// honest modules stay far below. They let the cheapest compile bombs die before any
+// compiler sees them; the others end with the worker that compiles them.
+const (
+	maxFunctions = 200_000
+	maxLocals    = 50_000 // of one function
+	maxParams    = 1_000
+	maxTypes     = 100_000
+	maxImports   = 1_000
+	maxExports   = 100_000
+	maxTables    = 16
+	maxTableSize = 1_000_000 // entries of all tables at the start
+	maxPages     = 65_536
+)
+
+// Prove checks that a module imports nothing but the ABI and the WASI stub, exports what
+// a guest must, and stays within the limits. The error is of kind invalid_input.
+func Prove(module []byte) (Facts, error) {
+	if len(module) > hostabi.MaxModule {
+		return Facts{}, fault.New(fault.InvalidInput, "module_too_large", "module has %d bytes, the limit is %d", len(module), hostabi.MaxModule).
+			WithHint("build without debug information")
+	}
+	if err := header(module); err != nil {
+		return Facts{}, err
+	}
+	d := decoder{allowed: allowed()}
+	d.facts.Size, d.facts.MemoryMax = len(module), maxPages
+	if err := d.sections(module); err != nil {
+		return Facts{}, classify(err)
+	}
+	if err := d.exported(); err != nil {
+		return Facts{}, err
+	}
+	return d.facts, nil
+}
+
+// header tells modules from components and from what is no WebAssembly at all.
+func header(module []byte) error {
+	if !bytes.HasPrefix(module, []byte("\x00asm")) || len(module) < 8 {
+		return fault.New(fault.InvalidInput, "not_wasm", "not a WebAssembly module: it does not start with its magic number")
+	}
+	version := module[4:8]
+	if bytes.Equal(version, []byte{0x0d, 0, 1, 0}) {
+		return fault.New(fault.InvalidInput, "component", "this is a component, not a core module").
+			WithHint("build a core module for wasip1; components are not supported")
+	}
+	if !bytes.Equal(version, []byte{1, 0, 0, 0}) {
+		return fault.New(fault.InvalidInput, "not_wasm", "WebAssembly version %x, only version 1 is known", version)
+	}
+	return nil
+}
+
+func classify(err error) error {
+	var known *fault.Error
+	var limit *limitError
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.As(err, &limit):
+		return fault.New(fault.InvalidInput, "module_too_complex", "module has %w", limit)
+	}
+	return fault.New(fault.InvalidInput, "invalid_module", "module: %w", err).
+		WithHint("the file is truncated or no valid WebAssembly: build it again")
+}
+
+// signature is a function type in its binary form: parameters, then results.
+type signature struct{ params, results string }
+
+func (s signature) String() string {
+	return fmt.Sprintf("(%s) -> (%s)", typeNames(s.params), typeNames(s.results))
+}
+
+func typeNames(types string) string {
+	var b bytes.Buffer
+	for i := range len(types) {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		if i == 16 {
+			b.WriteString("…")
+			break
+		}
+		b.WriteString(hostabi.ValueType(types[i]).String())
+	}
+	return b.String()
+}
+
+type importName struct{ module, name string }
+
+func allowed() map[importName]signature {
+	all := map[importName]signature{}
+	for _, f := range hostabi.Functions() {
+		all[importName{f.Module, f.Name}] = signature{encode(f.Params), encode(f.Results)}
+	}
+	return all
+}
+
+func encode(types []hostabi.ValueType) string {
+	b := make([]byte, len(types))
+	for i, t := range types {
+		b[i] = byte(t)
+	}
+	return string(b)
+}

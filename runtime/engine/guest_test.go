@@ -1,0 +1,125 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/aircoding/air/hostabi"
+	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/runtime"
+)
+
+// registry stands for Access.Call: it records the calls and answers with the errors that
+// a test gives, by tool.
+type registry struct {
+	seen   []string
+	errors map[string]*fault.Error
+}
+
+func (r *registry) call(_ context.Context, tool string, input json.RawMessage) runtime.Envelope {
+	r.seen = append(r.seen, tool+" "+string(input))
+	e := runtime.Envelope{OK: r.errors[tool] == nil, Tool: tool, Version: 1, Artifacts: []string{}, Error: r.errors[tool]}
+	if e.OK {
+		e.Output = json.RawMessage(`{}`)
+	}
+	return e
+}
+
+func TestRefusedNestedCallIsTheCause(t *testing.T) {
+	denied := fault.New(fault.PermissionDenied, "protected_path", ".env is protected").WithHint("ask")
+	r := &registry{errors: map[string]*fault.Error{"fs.read": denied}}
+	calls := &accessCalls{call: r.call}
+	m := guest(t, "guests/relay")
+	_, err := newPool(t).Invoke(t.Context(), m, Invocation{Tool: m.Tool}, calls)
+	e := wantFault(t, calls.explain(err), fault.GuestError, "no_env")
+	if e.Details["cause"] != denied || e.Details["tried"] != 1.0 {
+		t.Errorf("details %v", e.Details)
+	}
+	if !slices.Equal(r.seen, []string{`fs.read {"path":".env"}`}) {
+		t.Errorf("calls %q", r.seen)
+	}
+}
+
+func TestNoCauseWithoutARefusal(t *testing.T) {
+	calls := &accessCalls{call: (&registry{}).call}
+	m := guest(t, "guests/relay")
+	_, err := newPool(t).Invoke(t.Context(), m, Invocation{Tool: m.Tool}, calls)
+	if e := wantFault(t, calls.explain(err), fault.GuestError, "no_env"); e.Details["cause"] != nil {
+		t.Errorf("details %v", e.Details)
+	}
+}
+
+func TestNestedEnvelopeReachesTheGuest(t *testing.T) {
+	r := &registry{errors: map[string]*fault.Error{"t.t": fault.New(fault.NotFound, "unknown_tool", "no tool")}}
+	calls := &accessCalls{call: r.call}
+	m := guest(t, "guests/nested")
+	result, err := newPool(t).Invoke(t.Context(), m, Invocation{Tool: m.Tool}, calls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var envelope runtime.Envelope
+	if err := json.Unmarshal(result.Output, &envelope); err != nil || envelope.OK || envelope.Error.Code != "unknown_tool" {
+		t.Errorf("%s, %v", result.Output, err)
+	}
+}
+
+func TestEmit(t *testing.T) {
+	tests := []struct {
+		kind    int32
+		payload string
+		want    string
+		code    hostabi.Code
+	}{
+		{hostabi.EmitLog, `{"level":"info","msg":"x"}`, `event.emit {"kind":"log","level":"info","msg":"x"}`, 0},
+		{hostabi.EmitProgress, `{"fraction":0.5}`, `event.emit {"fraction":0.5,"kind":"progress"}`, 0},
+		{hostabi.EmitPartial, `[1,2]`, `event.emit {"kind":"partial","output":[1,2]}`, 0},
+		{hostabi.EmitEvent, `{"name":"done","payload":{}}`, `event.emit {"kind":"event","name":"done","payload":{}}`, 0},
+		{hostabi.EmitEvent, `{"name":"x","kind":"log"}`, `event.emit {"kind":"event","name":"x"}`, 0},
+		{hostabi.EmitLog, `null`, "", hostabi.EBADSTATE},
+		{hostabi.EmitLog, `not JSON`, "", hostabi.EBADSTATE},
+		{hostabi.EmitLog, `["msg"]`, "", hostabi.EBADSTATE},
+		{hostabi.EmitPartial, `{`, "", hostabi.EBADSTATE},
+		{hostabi.EmitPartial, ``, "", hostabi.EBADSTATE},
+	}
+	for _, test := range tests {
+		r := &registry{}
+		calls := &accessCalls{call: r.call}
+		if got := calls.Emit(t.Context(), test.kind, []byte(test.payload)); got != test.code {
+			t.Errorf("%d %s: code %d, want %d", test.kind, test.payload, got, test.code)
+		}
+		if got := fmt.Sprintf("%q", r.seen); test.want != "" && got != fmt.Sprintf("%q", []string{test.want}) || test.want == "" && len(r.seen) > 0 {
+			t.Errorf("%d %s: calls %s", test.kind, test.payload, got)
+		}
+	}
+}
+
+func TestEmitThatIsRefused(t *testing.T) {
+	for kind, code := range map[fault.Kind]hostabi.Code{fault.PermissionDenied: hostabi.EBADSTATE, fault.ResourceExhausted: hostabi.EQUOTA} {
+		r := &registry{errors: map[string]*fault.Error{"event.emit": fault.New(kind, "x", "y")}}
+		calls := &accessCalls{call: r.call}
+		if got := calls.Emit(t.Context(), hostabi.EmitLog, []byte(`{"msg":"x"}`)); got != code || calls.failed != nil {
+			t.Errorf("%s: code %d, failed %v", kind, got, calls.failed)
+		}
+	}
+}
+
+func TestPrintsBecomeALogLine(t *testing.T) {
+	r := &registry{}
+	calls := &accessCalls{call: r.call}
+	calls.log(t.Context(), nil)
+	calls.log(t.Context(), []byte("one\n\x1b[31mtwo\n"))
+	want := `event.emit {"kind":"log","level":"info","msg":"one\n` + "\uFFFD" + `[31mtwo"}`
+	if !slices.Equal(r.seen, []string{want}) {
+		t.Errorf("calls %q", r.seen)
+	}
+}
+
+func TestPlanHasNoEffects(t *testing.T) {
+	effects, err := NewGuest(newPool(t), Module{}).Plan(nil)
+	if effects != nil || err != nil {
+		t.Errorf("%v, %v", effects, err)
+	}
+}

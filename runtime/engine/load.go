@@ -1,0 +1,60 @@
+package engine
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+
+	"github.com/aircoding/air/hostabi"
+	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/wasmbin"
+)
+
+// code is a module that is fit to be handed to a worker.
+type code struct {
+	bytes  []byte
+	sha256 string
+}
+
+// read returns the module's bytes after the import proof. They are hashed here, where
+// they are used: a file that was verified earlier may be another one by now.
+func (m Module) read() (code, error) {
+	bytes, err := readModule(m.Path)
+	if err != nil {
+		return code{}, fault.New(fault.Integrity, "module_unreadable", "module of %s: %w", m.Tool, err).
+			WithHint("install the capability again")
+	}
+	sum := sha256.Sum256(bytes)
+	c := code{bytes: bytes, sha256: hex.EncodeToString(sum[:])}
+	if m.SHA256 != "" && m.SHA256 != c.sha256 {
+		return code{}, fault.New(fault.Integrity, "module_changed", "module of %s has sha256 %s, verified was %s", m.Tool, c.sha256, m.SHA256).
+			WithHint("the file changed on disk: install the capability again")
+	}
+	return c, m.prove(bytes)
+}
+
+func readModule(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.Size() > hostabi.MaxModule {
+		return nil, fmt.Errorf("%s is not a regular file of at most %d bytes", path, hostabi.MaxModule)
+	}
+	return os.ReadFile(path)
+}
+
+// prove refuses a module that asks for more than the ABI gives, before any engine sees it.
+func (m Module) prove(module []byte) error {
+	facts, err := wasmbin.Prove(module)
+	if err != nil {
+		return err
+	}
+	limit := m.Limits.WithDefaults().MemoryBytes
+	if need := int64(facts.MemoryMin) * hostabi.PageSize; need > limit {
+		return fault.New(fault.InvalidInput, "initial_memory", "module of %s starts with %d bytes of memory, its limit is %d", m.Tool, need, limit).
+			WithHint("raise limits.memory_bytes in the manifest")
+	}
+	return nil
+}

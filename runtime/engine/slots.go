@@ -1,0 +1,49 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+)
+
+type nestedKey struct{}
+
+// nested marks the context of a call that a guest makes.
+func nested(ctx context.Context) context.Context {
+	return context.WithValue(ctx, nestedKey{}, true)
+}
+
+// slot waits, while ctx lasts, until the capability runs fewer calls than its limit. A call inside another
+// one never waits: the outer one holds a slot that it might be waiting for. How many of
+// those there are is bounded by the depth of calls.
+func (p *Pool) slot(ctx context.Context, m Module) (release func(), err error) {
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("%s: %w", m.Tool, context.Cause(ctx))
+	}
+	slots := p.slotsOf(m)
+	select {
+	case slots <- struct{}{}:
+		return func() { <-slots }, nil
+	default:
+	}
+	if ctx.Value(nestedKey{}) != nil {
+		return func() {}, nil
+	}
+	select {
+	case slots <- struct{}{}:
+		return func() { <-slots }, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%s: waiting for one of its %d slots: %w", m.Tool, cap(slots), context.Cause(ctx))
+	}
+}
+
+// slotsOf returns the slots of a capability. Its limit is part of the name, so that an
+// update that changes it takes effect.
+func (p *Pool) slotsOf(m Module) chan struct{} {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	name := fmt.Sprintf("%s %d", m.Capability, m.Limits.ConcurrentCalls)
+	if p.slots[name] == nil {
+		p.slots[name] = make(chan struct{}, m.Limits.ConcurrentCalls)
+	}
+	return p.slots[name]
+}

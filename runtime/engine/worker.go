@@ -1,0 +1,160 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aircoding/air/hostabi"
+)
+
+// compileDeadline bounds the loading of one module.
+const compileDeadline = 20 * time.Second
+
+// maxRefusal bounds the text with which a worker refuses a module.
+const maxRefusal = 4 << 10
+
+// worker is the host's end of one worker: loaded with one module, used for one call at a
+// time.
+type worker struct {
+	*process
+	conn   *hostabi.Conn
+	limits hostabi.Limits
+	fresh  int64 // resident bytes after loading
+	calls  int
+}
+
+// refusedError is a module that the engine does not accept.
+type refusedError struct{ text string }
+
+func (e *refusedError) Error() string { return e.text }
+
+// load hands a module to a fresh worker and waits until it is ready. cached tells
+// whether the machine code is now in the cache folder.
+func (w *worker) load(ctx context.Context, deadline time.Duration, config hostabi.LoadConfig, module []byte) (cached bool, err error) {
+	stop := context.AfterFunc(ctx, func() { w.kill(context.Cause(ctx)) })
+	defer stop()
+	limit := time.AfterFunc(deadline, func() { w.kill(errCompile) })
+	defer limit.Stop()
+	w.limits = config.Limits
+	text, err := json.Marshal(config)
+	if err != nil {
+		return false, err
+	}
+	if err := w.conn.Send(hostabi.FrameLoad, text); err != nil {
+		return false, w.ended(err)
+	}
+	if err := w.conn.Send(hostabi.FrameModule, module); err != nil {
+		return false, w.ended(err)
+	}
+	t, p, err := w.conn.Receive(hostabi.Allowed{hostabi.FrameReady: 1, hostabi.FrameRefused: maxRefusal})
+	if err != nil {
+		return false, w.ended(err)
+	}
+	if t == hostabi.FrameRefused {
+		return false, &refusedError{string(p)}
+	}
+	return len(p) == 1 && p[0] == 1, nil
+}
+
+// call runs one invocation. reusable is false when the worker has ended or must.
+func (w *worker) call(ctx context.Context, invocation []byte, h Handler) (done hostabi.Done, reusable bool, err error) {
+	stop := context.AfterFunc(ctx, func() { w.kill(context.Cause(ctx)) })
+	done, err = w.exchange(ctx, invocation, h)
+	if err != nil {
+		err = w.ended(err)
+	}
+	// A context that ended while the answer came in has killed the worker all the same.
+	untouched := stop()
+	w.calls++
+	return done, untouched && err == nil && !done.Trapped, err
+}
+
+func (w *worker) exchange(ctx context.Context, invocation []byte, h Handler) (hostabi.Done, error) {
+	if err := w.conn.Send(hostabi.FrameCall, invocation); err != nil {
+		return hostabi.Done{}, err
+	}
+	for asked := int64(0); ; asked++ {
+		t, p, err := w.conn.Receive(w.allowed())
+		if err != nil {
+			return hostabi.Done{}, err
+		}
+		if t == hostabi.FrameDone {
+			return hostabi.DecodeDone(p, w.limits)
+		}
+		if asked == w.limits.HostCalls { // an honest worker counts, too
+			return hostabi.Done{}, &hostabi.FrameError{Reason: fmt.Sprintf("more than %d host calls", asked)}
+		}
+		code, envelope, err := answer(ctx, t, p, h)
+		if err != nil {
+			return hostabi.Done{}, err
+		}
+		if err := w.conn.Send(hostabi.FrameAnswer, hostabi.EncodeCode(code), envelope); err != nil {
+			return hostabi.Done{}, err
+		}
+	}
+}
+
+func (w *worker) allowed() hostabi.Allowed {
+	return hostabi.Allowed{
+		hostabi.FrameTool: 1 + hostabi.MaxToolName + hostabi.MaxRequest,
+		hostabi.FrameEmit: 1 + hostabi.MaxEmit,
+		hostabi.FrameDone: w.limits.MaxDone(),
+	}
+}
+
+// answer carries out what the guest asked for.
+func answer(ctx context.Context, t hostabi.FrameType, p []byte, h Handler) (code hostabi.Code, envelope []byte, err error) {
+	if ctx.Err() != nil {
+		return hostabi.ECANCELED, nil, nil
+	}
+	if t == hostabi.FrameEmit {
+		kind, payload, err := hostabi.DecodeEmit(p)
+		if err != nil {
+			return 0, nil, err
+		}
+		return h.Emit(nested(ctx), kind, payload), nil, nil
+	}
+	name, request, err := hostabi.DecodeTool(p)
+	if err != nil {
+		return 0, nil, err
+	}
+	envelope = h.ToolCall(nested(ctx), name, request)
+	if len(envelope) > hostabi.MaxEnvelope {
+		return hostabi.E2BIG, nil, nil
+	}
+	return 0, envelope, nil
+}
+
+// endedError is a worker that ended, or had to be ended, instead of answering.
+type endedError struct {
+	cause  endCause
+	reason error
+}
+
+func (e *endedError) Error() string { return e.reason.Error() }
+func (e *endedError) Unwrap() error { return e.reason }
+
+// ended finds out why a worker does not answer. What the host knows itself comes first,
+// then what the system says, and only then what the worker wrote.
+func (w *worker) ended(err error) error {
+	if reason := w.killed(); reason != nil {
+		return &endedError{killedFor(reason), reason}
+	}
+	var breach *hostabi.FrameError
+	if errors.As(err, &breach) && !errors.Is(err, errHalf) {
+		w.kill(errBreach)
+		return &endedError{causeViolation, breach}
+	}
+	byItself := w.gone(time.Second)
+	if reason := w.killed(); reason != nil {
+		return &endedError{killedFor(reason), reason}
+	}
+	if !byItself {
+		w.kill(errBreach)
+		return &endedError{causeViolation, err}
+	}
+	return w.inspect(err)
+}

@@ -1,0 +1,76 @@
+package wasmtests
+
+import "bytes"
+
+// The compile bombs are made here: they are large, and no text format expresses them
+// well. In each, function 0 is air_call.
+
+// Locals declares 2**32-1 locals in 39 bytes, for which a compiler may allocate (G10).
+func Locals() []byte {
+	return module(join(leb(1), leb(1<<32-1), []byte{0x7f, 0x41, 0, 0x0b}))
+}
+
+// Nest is 200,000 nested blocks: recursion or quadratic work in a compiler (G10).
+func Nest() []byte {
+	return module(join([]byte{0}, bytes.Repeat([]byte{0x02, 0x40}, 200_000), bytes.Repeat([]byte{0x0b}, 200_000), []byte{0x41, 0, 0x0b}))
+}
+
+// BranchTable is one br_table of 500,000 targets (G10).
+func BranchTable() []byte {
+	return module(join([]byte{0, 0x02, 0x40, 0x20, 0, 0x0e}, leb(500_000), make([]byte, 500_001), []byte{0x0b, 0x41, 0, 0x0b}))
+}
+
+// LocalsTimesLoops is 9,000 locals times 9,000 loops: every loop head joins every local
+// (G18).
+func LocalsTimesLoops() []byte {
+	body := join(leb(1), leb(9_000), []byte{0x7f}, bytes.Repeat([]byte{0x03, 0x40}, 9_000))
+	for i := range uint64(9_000) {
+		body = join(body, []byte{0x20}, leb(i), []byte{0x41, 1, 0x6a, 0x21}, leb(i), []byte{0x20}, leb(i), []byte{0x0d, 0, 0x0b})
+	}
+	return module(join(body, []byte{0x41, 0, 0x0b}))
+}
+
+// Functions is 300,000 functions of four bytes (G10).
+func Functions() []byte { return module(repeat([]byte{0, 0x20, 0, 0x0b}, 300_000)...) }
+
+func repeat(body []byte, n int) [][]byte {
+	bodies := make([][]byte, n)
+	for i := range bodies {
+		bodies[i] = body
+	}
+	return bodies
+}
+
+// module has functions of type (i32) -> (i32), a page of memory, and the exports of a
+// guest.
+func module(bodies ...[]byte) []byte {
+	sized := make([][]byte, len(bodies))
+	for i, b := range bodies {
+		sized[i] = join(leb(uint64(len(b))), b)
+	}
+	return join([]byte("\x00asm\x01\x00\x00\x00"),
+		Section(1, Vector([]byte{0x60, 1, 0x7f, 1, 0x7f})),
+		Section(3, Vector(repeat([]byte{0}, len(bodies))...)),
+		Section(5, Vector([]byte{0, 1})),
+		Section(7, Vector([]byte("\x06memory\x02\x00"), []byte("\x08air_call\x00\x00"))),
+		Section(10, Vector(sized...)))
+}
+
+// Section encodes a section.
+func Section(id byte, body []byte) []byte {
+	return join([]byte{id}, leb(uint64(len(body))), body)
+}
+
+// Vector encodes items with their count.
+func Vector(items ...[]byte) []byte {
+	return join(append([][]byte{leb(uint64(len(items)))}, items...)...)
+}
+
+func join(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
+
+func leb(n uint64) (b []byte) {
+	for ; n > 0x7f; n >>= 7 {
+		b = append(b, byte(n)|0x80)
+	}
+	return append(b, byte(n))
+}

@@ -1,0 +1,25 @@
+;; G22: calls every function of the ABI from the start function and from _initialize, and
+;; answers with how many of the ten calls were refused with EBADSTATE.
+(module
+  (import "air_v1" "input_read" (func $input_read (param i32 i32 i32) (result i32)))
+  (import "air_v1" "output_write" (func $output_write (param i32 i32) (result i32)))
+  (import "air_v1" "tool_call" (func $tool_call (param i32 i32 i32 i32) (result i32)))
+  (import "air_v1" "result_read" (func $result_read (param i32 i32 i32) (result i32)))
+  (import "air_v1" "emit" (func $emit (param i32 i32 i32) (result i32)))
+  (memory (export "memory") 1)
+  (data (i32.const 64) "fs.read{}")
+  (global $refused (mut i32) (i32.const 0))
+  (func $note (param $code i32)
+    (global.set $refused (i32.add (global.get $refused) (i32.eq (local.get $code) (i32.const -3)))))
+  (func $try
+    (call $note (call $input_read (i32.const 0) (i32.const 8) (i32.const 0)))
+    (call $note (call $output_write (i32.const 64) (i32.const 2)))
+    (call $note (call $tool_call (i32.const 64) (i32.const 7) (i32.const 71) (i32.const 2)))
+    (call $note (call $result_read (i32.const 0) (i32.const 8) (i32.const 0)))
+    (call $note (call $emit (i32.const 0) (i32.const 71) (i32.const 2))))
+  (start $try)
+  (func (export "_initialize") (call $try))
+  (func (export "air_call") (param i32) (result i32)
+    (i32.store8 (i32.const 0) (i32.add (i32.const 48) (i32.div_u (global.get $refused) (i32.const 10))))
+    (i32.store8 (i32.const 1) (i32.add (i32.const 48) (i32.rem_u (global.get $refused) (i32.const 10))))
+    (call $output_write (i32.const 0) (i32.const 2))))

@@ -1,0 +1,25 @@
+;; G9: answers true when it finds nothing that an earlier call left in a global, in a
+;; table, in its first page or in pages that it grows into; then leaves something there.
+(module
+  (import "air_v1" "output_write" (func $output_write (param i32 i32) (result i32)))
+  (memory (export "memory") 1)
+  (table $t 1 8 funcref)
+  (elem declare func $f)
+  (global $g (mut i32) (i32.const 0))
+  (data (i32.const 0) "truefalse")
+  (func $f)
+  (func (export "air_call") (param i32) (result i32)
+    (local $dirty i32) (local $at i32)
+    (drop (memory.grow (i32.const 400)))
+    (local.set $dirty (i32.or (global.get $g) (i32.eqz (ref.is_null (table.get $t (i32.const 0))))))
+    (local.set $at (i32.const 16))
+    (loop $word
+      (local.set $dirty (i32.or (local.get $dirty) (i32.load (local.get $at))))
+      (local.set $at (i32.add (local.get $at) (i32.const 4)))
+      (br_if $word (i32.lt_u (local.get $at) (i32.mul (memory.size) (i32.const 65536)))))
+    (global.set $g (i32.const 1))
+    (table.set $t (i32.const 0) (ref.func $f))
+    (memory.fill (i32.const 16) (i32.const 255) (i32.const 26279920))
+    (if (result i32) (local.get $dirty)
+      (then (call $output_write (i32.const 4) (i32.const 5)))
+      (else (call $output_write (i32.const 0) (i32.const 4))))))
