@@ -1,0 +1,95 @@
+// Package event brings the tool with which a capability says what it is doing.
+package event
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/mediatype"
+	"github.com/aircoding/air/runtime"
+)
+
+const (
+	maxMessage = 8 << 10
+	maxPayload = 64 << 10
+)
+
+// Tools returns the implementations by tool name.
+func Tools() map[string]runtime.Implementation {
+	return map[string]runtime.Implementation{
+		"event.emit": runtime.Typed[emitInput]{Do: emit},
+	}
+}
+
+type emitInput struct {
+	Kind     string          `json:"kind"`
+	Level    string          `json:"level"`    // log
+	Msg      string          `json:"msg"`      // log
+	Fraction *float64        `json:"fraction"` // progress
+	Message  string          `json:"message"`  // progress
+	Output   json.RawMessage `json:"output"`   // partial
+	Name     string          `json:"name"`     // event
+	Payload  json.RawMessage `json:"payload"`  // event
+}
+
+func emit(ctx context.Context, access *runtime.Access, in emitInput) (any, error) {
+	if in.Kind == "event" {
+		return struct{}{}, emitOwn(ctx, access, in)
+	}
+	payload, err := in.progress()
+	if err != nil {
+		return nil, err
+	}
+	access.Progress(in.Kind, payload)
+	return struct{}{}, nil
+}
+
+func emitOwn(ctx context.Context, access *runtime.Access, in emitInput) error {
+	payload := in.Payload
+	if payload == nil {
+		payload = json.RawMessage(`{}`)
+	}
+	if err := bounded(payload); err != nil {
+		return err
+	}
+	return access.Emit(ctx, in.Name, payload)
+}
+
+// progress is the payload of what only a person who watches gets to see.
+func (in emitInput) progress() (json.RawMessage, error) {
+	switch in.Kind {
+	case "log":
+		if in.Level == "" {
+			in.Level = "info"
+		}
+		return json.Marshal(map[string]string{"level": in.Level, "msg": head(in.Msg)})
+	case "progress":
+		return json.Marshal(struct {
+			Fraction *float64 `json:"fraction,omitempty"`
+			Message  string   `json:"message,omitempty"`
+		}{in.Fraction, head(in.Message)})
+	case "partial":
+		if err := bounded(in.Output); err != nil {
+			return nil, err
+		}
+		return json.Marshal(map[string]json.RawMessage{"output": in.Output})
+	}
+	return nil, fault.New(fault.InvalidInput, "bad_kind", "kind %.32q: log, progress, partial or event is wanted", in.Kind)
+}
+
+func bounded(payload json.RawMessage) error {
+	if len(payload) > maxPayload {
+		return fault.New(fault.InvalidInput, "too_large", "payload of %d bytes, the limit is %d", len(payload), maxPayload).
+			WithHint("store it with artifact.create and send the id")
+	}
+	return nil
+}
+
+// head cuts a message that is too long between two characters.
+func head(message string) string {
+	if len(message) <= maxMessage {
+		return message
+	}
+	return string(mediatype.WholeRunes([]byte(message[:maxMessage])))
+}

@@ -1,0 +1,158 @@
+package capabilities
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aircoding/air/internal/schema"
+	"github.com/aircoding/air/resources"
+	"github.com/aircoding/air/runtime"
+)
+
+var builtinNames = []string{
+	"artifact.create", "artifact.read", "event.emit", "fs.list", "fs.read", "fs.stat", "fs.write",
+}
+
+func TestBuiltinManifestsAreValid(t *testing.T) {
+	files, err := resources.Capabilities()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		m, err := parseManifest(files[name], ours, jsonLines(files[name]))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if m.CapabilityID+".json" != name || !isReserved(m.CapabilityID) {
+			t.Errorf("%s holds %s, which is to be reserved", name, m.CapabilityID)
+		}
+		if _, err := ParseManifest(files[name]); err == nil {
+			t.Errorf("%s is accepted from a third party", name)
+		}
+	}
+}
+
+func TestBuiltinTools(t *testing.T) {
+	all := map[string]runtime.Implementation{}
+	for _, name := range builtinNames {
+		all[name] = fake{}
+	}
+	tools, err := BuiltinTools(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, tool := range tools {
+		names = append(names, tool.Name)
+		if !tool.BuiltIn() || tool.Implementation == nil || tool.Version != 1 {
+			t.Errorf("%+v", tool)
+		}
+		if tool.Unrecorded != (tool.Name == "event.emit") {
+			t.Errorf("%s: unrecorded is %v", tool.Name, tool.Unrecorded)
+		}
+		if needs := strings.HasPrefix(tool.Name, "fs."); tool.NeedsProject() != needs {
+			t.Errorf("%s: needs a project is %v", tool.Name, tool.NeedsProject())
+		}
+	}
+	if slices.Sort(names); !slices.Equal(names, builtinNames) {
+		t.Errorf("tools are %v", names)
+	}
+	delete(all, "fs.stat")
+	if _, err := BuiltinTools(all); err == nil || !strings.Contains(err.Error(), "fs.stat has no implementation") {
+		t.Errorf("a missing implementation: %v", err)
+	}
+	all["fs.stat"], all["fs.chmod"] = fake{}, fake{}
+	if _, err := BuiltinTools(all); err == nil || !strings.Contains(err.Error(), "[fs.chmod]") {
+		t.Errorf("an undeclared tool: %v", err)
+	}
+}
+
+// TestBuiltinSchemas: expected by hand from the seeds' types and the contracts.
+func TestBuiltinSchemas(t *testing.T) {
+	for _, c := range []struct {
+		tool, side, doc string
+		ok              bool
+	}{
+		{"fs.list", "in", `{"path":"."}`, true},
+		{"fs.list", "in", `{"path":".","recursive":true,"max_depth":3,"include_hidden":true,"glob":"**/*.go"}`, true},
+		{"fs.list", "in", `{}`, false},
+		{"fs.list", "in", `{"path":""}`, false},
+		{"fs.list", "in", `{"path":".","max_depth":0}`, false},
+		{"fs.list", "in", `{"path":".","depth":3}`, false},
+		{"fs.list", "out", `{"entries":[{"path":"a","type":"file","size_bytes":1,"modified_at":"2026-01-01T00:00:00Z"}],"truncated":false}`, true},
+		{"fs.list", "out", `{"entries":[{"path":"a","type":"fifo"}],"truncated":false}`, false},
+		{"fs.list", "out", `{"entries":[{"path":"a","type":"file","mode":"0644"}],"truncated":false}`, false},
+		{"fs.read", "in", `{"path":"x","offset_lines":0,"limit_lines":1,"pages":"1-3","encoding":"base64"}`, true},
+		{"fs.read", "in", `{"path":"x","encoding":"utf-8"}`, false},
+		{"fs.read", "in", `{"path":"x","offset_lines":-1}`, false},
+		{"fs.read", "out", `{"path":"x","content":"a","content_type":"text","line_count":1,"truncated":false}`, true},
+		{"fs.read", "out", `{"path":"x","content_type":"empty"}`, false},
+		{"fs.stat", "in", `{"path":"x"}`, true},
+		{"fs.stat", "out", `{"path":"x","exists":false}`, true},
+		{"fs.stat", "out", `{"path":"x","exists":true,"owner":"root"}`, false},
+		{"fs.write", "in", `{"path":"x","content":"","create_parent_dirs":true}`, true},
+		{"fs.write", "in", `{"path":"x","content":"","expected_existing_sha256":"ABC"}`, false},
+		{"fs.write", "out", `{"path":"x","bytes_written":0,"sha256":"` + strings.Repeat("0", 64) + `"}`, true},
+		{"artifact.create", "in", `{"type":"report","content":"x","metadata":{"a":[1]}}`, true},
+		{"artifact.create", "in", `{"type":"../x","content":"x"}`, false}, // G24
+		{"artifact.read", "in", `{"artifact_id":"art_1","offset_bytes":5,"limit_bytes":10}`, true},
+		{"artifact.read", "in", `{"artifact_id":"art_1","limit_bytes":0}`, false},
+		{"artifact.read", "out", `{"content":"","encoding":"utf8","size_bytes":0,"truncated":false}`, true},
+		{"event.emit", "in", `{"kind":"log","level":"warn","msg":"x"}`, true},
+		{"event.emit", "in", `{"kind":"log"}`, false},
+		{"event.emit", "in", `{"kind":"progress","fraction":0.5}`, true},
+		{"event.emit", "in", `{"kind":"progress","fraction":2}`, false},
+		{"event.emit", "in", `{"kind":"partial","output":[1]}`, true},
+		{"event.emit", "in", `{"kind":"event","name":"row_done","payload":{}}`, true},
+		{"event.emit", "in", `{"kind":"event","name":"x","msg":"y"}`, false},
+		{"event.emit", "out", `{}`, true},
+		{"event.emit", "out", `{"a":1}`, false},
+	} {
+		if err := builtinSchema(t, c.tool, c.side).Validate([]byte(c.doc)); (err == nil) != c.ok {
+			t.Errorf("%s %s %s: %v, want ok %v", c.tool, c.side, c.doc, err, c.ok)
+		}
+	}
+}
+
+func builtinSchema(t *testing.T, tool, side string) *schema.Schema {
+	t.Helper()
+	all, err := Builtins()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range all {
+		d, ok := m.Tool(tool)
+		if !ok {
+			continue
+		}
+		text := d.InputSchema
+		if side == "out" {
+			text = d.OutputSchema
+		}
+		s, err := schema.Compile(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	t.Fatalf("no tool %s", tool)
+	return nil
+}
+
+func TestOwnSchemasCompile(t *testing.T) {
+	for kind, doc := range map[string]string{
+		"project":      `{"schema_version":1,"project_id":"01890a5d-ac96-774b-bcce-b302099a8057","display_name":"x","profile":{}}`,
+		"capabilities": `{"schema_version":1,"capabilities":{"a":{"enabled":true,"config":{},"limits":{"call_depth":1}}},"policy":{"ceiling":{"network":true}}}`,
+	} {
+		var p problems
+		if checkOwnSchema(kind, []byte(doc), &p); len(p.list) > 0 {
+			t.Errorf("%s: %v", kind, p.list)
+		}
+	}
+	if _, err := resources.Schema("nonsense"); err == nil {
+		t.Error("there is a schema of nonsense")
+	}
+}

@@ -1,0 +1,158 @@
+package capabilities
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Disclosure is what a person is shown before they enable a capability. Every text of
+// the publisher has been made safe to show; what AIR knows and what the publisher says
+// are kept apart.
+type Disclosure struct {
+	CapabilityID string     `json:"capability_id"`
+	Version      string     `json:"version"`
+	Digest       string     `json:"digest"`
+	ManifestHash string     `json:"manifest_hash"`
+	ModuleSHA256 string     `json:"module_sha256"`
+	Source       string     `json:"source"`
+	Signer       string     `json:"signer"`
+	TrustLevel   TrustLevel `json:"trust_level"`
+	Replaces     *Replaced  `json:"replaces,omitempty"`
+
+	Claims Claims `json:"publisher_claims"`
+
+	Tools         []DisclosedTool `json:"tools"`
+	Permissions   []string        `json:"permissions"` // in plain words
+	Never         []string        `json:"never,omitempty"`
+	Limits        []string        `json:"limits"`
+	Dependencies  []string        `json:"dependencies,omitempty"`
+	Events        []string        `json:"events,omitempty"`
+	ArtifactTypes []string        `json:"artifact_types,omitempty"`
+	TakesConfig   bool            `json:"takes_config"`
+}
+
+// Replaced is the digest whose place a new one would take.
+type Replaced struct {
+	Version string `json:"version"`
+	Digest  string `json:"digest"`
+}
+
+// Claims are what the manifest says about itself, which nothing proves.
+type Claims struct {
+	DisplayName string     `json:"display_name"`
+	Description string     `json:"description"`
+	Publisher   string     `json:"publisher,omitempty"`
+	Source      string     `json:"source"`
+	TrustLevel  TrustLevel `json:"trust_level"`
+	Notes       []string   `json:"notes,omitempty"`
+}
+
+// DisclosedTool is one tool with what its publisher says of it.
+type DisclosedTool struct {
+	Name        string   `json:"name"`
+	Version     int      `json:"version"`
+	Category    string   `json:"category"`
+	Description string   `json:"description"`
+	Claims      []string `json:"claims,omitempty"` // annotations: nothing proves them
+	May         []string `json:"may"`
+}
+
+// Disclose describes a bundle. source and trust are what AIR knows of it, not what its
+// manifest says.
+func Disclose(b *Bundle, source Source, trust TrustLevel) Disclosure {
+	m := b.Manifest
+	d := Disclosure{
+		CapabilityID: m.CapabilityID, Version: clean(m.Version, 64), Digest: b.Digest, ManifestHash: b.ManifestHash, ModuleSHA256: b.ModuleSHA256,
+		Source: clean(source.String(), 300), Signer: "none", TrustLevel: trust,
+		Claims: Claims{
+			DisplayName: clean(m.DisplayName, maxTitle), Description: clean(m.Description, 600), Publisher: clean(m.Publisher, maxTitle),
+			Source: clean(m.Source.String(), 300), TrustLevel: m.TrustLevel, Notes: cleanAll(m.Permissions.Notes, 300),
+		},
+		Permissions: permissionWords(m), Never: neverWords(m), Limits: limitWords(m.limits()),
+		Dependencies: dependencyWords(m.Dependencies), Events: cleanAll(m.Events.Produced, 256),
+		ArtifactTypes: cleanAll(m.ArtifactTypes, 32), TakesConfig: m.ConfigSchema != nil,
+	}
+	for _, t := range m.Tools {
+		d.Tools = append(d.Tools, DisclosedTool{
+			Name: clean(t.Name, maxToolName), Version: t.Version, Category: clean(t.Category, 32), Description: clean(t.Description, 400),
+			Claims: annotationWords(t.Annotations), May: flagWords(t.Permissions),
+		})
+	}
+	return d
+}
+
+func (l *Lifecycle) disclose(c candidate) Disclosure { return Disclose(c.bundle, c.source, c.trust) }
+
+// Write shows the disclosure to a person.
+func (d Disclosure) Write(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s\n", d.CapabilityID, d.Version)
+	line(&b, "digest", cmp.Or(d.Digest, "none: a module without a manifest, sha256 "+d.ModuleSHA256))
+	line(&b, "source", d.Source)
+	line(&b, "signer", d.Signer)
+	line(&b, "trust level", string(d.TrustLevel)+trustWords(d.TrustLevel))
+	if d.Replaces != nil {
+		line(&b, "replaces", d.Replaces.Version+"  "+d.Replaces.Digest)
+	}
+	d.writeClaims(&b)
+	d.writeTools(&b)
+	list(&b, "It may", d.Permissions)
+	list(&b, "It may not, whatever it tries", d.Never)
+	list(&b, "Limits of one call", []string{strings.Join(d.Limits, ", ")})
+	list(&b, "It wants on this machine (not checked by this version of air; nothing is installed)", d.Dependencies)
+	list(&b, "It may publish the events", d.Events)
+	list(&b, "It may store artifacts of the types", d.ArtifactTypes)
+	if d.TakesConfig {
+		list(&b, "It takes a config", []string{fmt.Sprintf("capabilities.%s.config in .air/shared/%s", d.CapabilityID, settingsFile)})
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (d Disclosure) writeClaims(b *strings.Builder) {
+	b.WriteString("\nIts publisher says, and nothing proves:\n")
+	quoted(b, "name", d.Claims.DisplayName)
+	quoted(b, "description", d.Claims.Description)
+	quoted(b, "publisher", d.Claims.Publisher)
+	quoted(b, "source", d.Claims.Source)
+	quoted(b, "trust level", string(d.Claims.TrustLevel))
+	for _, note := range d.Claims.Notes {
+		quoted(b, "note", note)
+	}
+}
+
+func (d Disclosure) writeTools(b *strings.Builder) {
+	b.WriteString("\nTools:\n")
+	if len(d.Tools) == 0 {
+		fmt.Fprintf(b, "  %s.NAME, whatever the name: it declares none\n", d.CapabilityID)
+	}
+	for _, t := range d.Tools {
+		fmt.Fprintf(b, "  %s (version %d, %s)\n", t.Name, t.Version, t.Category)
+		fmt.Fprintf(b, "      says: %q\n", t.Description)
+		if len(t.Claims) > 0 {
+			fmt.Fprintf(b, "      claims: %s\n", strings.Join(t.Claims, ", "))
+		}
+		fmt.Fprintf(b, "      may: %s\n", strings.Join(t.May, ", "))
+	}
+}
+
+func line(b *strings.Builder, name, value string) { fmt.Fprintf(b, "  %-12s %s\n", name, value) }
+
+// quoted keeps a publisher's text from looking like a line of AIR's.
+func quoted(b *strings.Builder, name, value string) {
+	if value != "" {
+		fmt.Fprintf(b, "  %-12s %q\n", name, value)
+	}
+}
+
+func list(b *strings.Builder, title string, items []string) {
+	if len(items) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n%s:\n", title)
+	for _, item := range items {
+		fmt.Fprintf(b, "  - %s\n", item)
+	}
+}

@@ -1,0 +1,153 @@
+package capabilities
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/aircoding/air/runtime/permission"
+)
+
+const wantDisclosure = `acme-csv 1.2.0
+  digest       DIGEST
+  source       registry ghcr.io/acme/csv:1.2.0
+  signer       none
+  trust level  user_installed  (installed by you; nobody vouches for it)
+
+Its publisher says, and nothing proves:
+  name         "Acme CSV"
+  description  "Summarises CSV files."
+  publisher    "Acme"
+  source       "git https://example.com/acme/csv.git@v1.2.0"
+  trust level  "untrusted"
+  note         "reads what you name"
+
+Tools:
+  acme-csv.summarize (version 1, project)
+      says: "Summarise a CSV file."
+      claims: title "Summarise", read-only
+      may: read
+  acme-csv.table.count (version 2, project)
+      says: "Count rows of text."
+      may: only compute
+
+It may:
+  - read in the project: data/**
+  - call air's own tools for the above, and no other capability's
+
+It may not, whatever it tries:
+  - write files
+  - run commands
+  - use the network
+  - use secrets
+
+Limits of one call:
+  - memory 32 MiB, time 30s, input 1 MiB, output 4 MiB, 1000 calls of other tools, 4 at once
+
+It wants on this machine (not checked by this version of air; nothing is installed):
+  - binary:git>=2.30 (binary, required), would be installed by "apt-get install git"
+
+It may publish the events:
+  - capability.acme-csv.row_done
+
+It may store artifacts of the types:
+  - report
+
+It takes a config:
+  - capabilities.acme-csv.config in .air/shared/capabilities.yaml
+`
+
+func TestDisclosure(t *testing.T) {
+	b := openSample(t)
+	d := Disclose(b, Source{Kind: "registry", RegistryID: "ghcr.io", Package: "acme/csv", Version: "1.2.0"}, UserInstalled)
+	var out strings.Builder
+	if err := d.Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	if want := strings.Replace(wantDisclosure, "DIGEST", b.Digest, 1); out.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
+	}
+	d.Replaces = &Replaced{Version: "1.1.0", Digest: "sha256:11"}
+	out.Reset()
+	if err := d.Write(&out); err != nil || !strings.Contains(out.String(), "replaces     1.1.0  sha256:11") {
+		t.Errorf("what it replaces is not shown:\n%s", out.String())
+	}
+}
+
+// TestC3TricksInPublishersText: no text of a publisher reaches a terminal with what
+// could move, hide or forge other text.
+func TestC3TricksInPublishersText(t *testing.T) {
+	const trick = "x\x1b[2J\u202egpj.exe\u200b\u00ad\ufeff\r\n\n\n  signer       Acme Corp\t\u2800\u3164" + "\U000e0041"
+	b := openSample(t)
+	m := b.Manifest
+	m.DisplayName, m.Description, m.Publisher, m.Version = trick, trick+strings.Repeat(" ", 5000)+"end", trick, trick
+	m.Source = Source{Kind: "git", URL: trick, Ref: trick}
+	m.Tools[0].Description, m.Tools[0].Annotations.Title = trick, trick
+	m.Permissions.Notes, m.Permissions.Scopes = []string{trick}, permission.Scopes{Read: []string{trick}}
+	m.Dependencies[0].PermissionNotes, m.Dependencies[0].Installer.Commands = trick, []string{trick}
+	d := Disclose(b, Source{Kind: "local_path", Path: trick}, UserInstalled)
+	var out strings.Builder
+	if err := d.Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	asJSON, err := json.Marshal(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{out.String(), string(asJSON)} {
+		for _, r := range text {
+			if r != '\n' && !unicode.IsPrint(r) || strings.ContainsRune("\u2800\u3164", r) {
+				t.Errorf("%q is shown", r)
+			}
+		}
+	}
+	signers := 0
+	for l := range strings.Lines(out.String()) {
+		if strings.HasPrefix(strings.TrimSpace(l), "signer") {
+			signers++
+		}
+	}
+	if signers != 1 {
+		t.Errorf("%d lines name a signer:\n%s", signers, out.String())
+	}
+}
+
+func TestClean(t *testing.T) {
+	for text, want := range map[string]string{
+		"plain":                  "plain",
+		" a \t\n b ":             "a b",
+		"a\x00b\x7fc\u0085d":     "abc d",
+		"caf\u00e9 日本 🙂":         "café 日本 🙂",
+		"\u200b\u2060":           "",
+		"\u2028line":             "line",
+		"a\u202eb":               "ab",
+		"\xff\xfe":               "",
+		strings.Repeat("é", 200): strings.Repeat("é", 128) + "…",
+	} {
+		if got := clean(text, 128); got != want {
+			t.Errorf("clean(%q) is %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestPermissionWords(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		p    PermissionDeclaration
+		want string
+	}{
+		{"nothing", PermissionDeclaration{}, "compute on what it is given, and nothing else"},
+		{"whole project", PermissionDeclaration{ReadProject: true, WriteProject: true},
+			"read every file of the project but protected ones (.git, .env, keys)|create, change and delete every file of the project but protected ones|call air's own tools for the above, and no other capability's"},
+		{"inside and outside", PermissionDeclaration{ReadProject: true, Scopes: permission.Scopes{Read: []string{"a/**", "/data/**", "~/x"}, Tools: []string{"fs.read"}}},
+			"read in the project: a/**|read OUTSIDE the project: /data/**, ~/x|call the tools: fs.read"},
+		{"flags without a scope", PermissionDeclaration{Network: true, ExecuteCommands: true}, "compute on what it is given, and nothing else"},
+		{"hosts", PermissionDeclaration{Network: true, Scopes: permission.Scopes{Network: []string{"https://a.b:443"}}},
+			"talk to: https://a.b:443|call air's own tools for the above, and no other capability's"},
+	} {
+		if got := strings.Join(permissionWords(&Manifest{Permissions: c.p}), "|"); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,173 @@
+package capabilities
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"github.com/aircoding/air/internal/home"
+	"github.com/aircoding/air/runtime"
+	"github.com/aircoding/air/runtime/event"
+)
+
+// LifecycleConfig is what a Lifecycle is built from.
+type LifecycleConfig struct {
+	Store   *Store
+	Project home.Project
+	Events  *event.Store // the project's events.db, which also keeps the states
+	// Accepted tells whether a person accepted the project's capabilities.yaml with this
+	// content. Otherwise, and where it is nil, only what it forbids counts.
+	Accepted func(content []byte) bool
+	// NewImplementation makes what carries a tool out.
+	NewImplementation func(Module) runtime.Implementation
+}
+
+// Lifecycle knows what is installed and what a person enabled in one project, and
+// provides the tools of that.
+type Lifecycle struct{ config LifecycleConfig }
+
+var _ runtime.Provider = (*Lifecycle)(nil)
+
+// New returns the lifecycle of a project's capabilities.
+func New(config LifecycleConfig) (*Lifecycle, error) {
+	if config.Store == nil || config.Events == nil || config.NewImplementation == nil {
+		return nil, errors.New("capabilities.New: Store, Events and NewImplementation are wanted")
+	}
+	if _, err := config.Events.DB().Exec(stateSchema); err != nil {
+		return nil, event.Storage(err, "opening the state of capabilities")
+	}
+	return &Lifecycle{config}, nil
+}
+
+// Tool implements runtime.Provider: it finds the enabled capability by the name in
+// front of the dot, reads no other, and verifies all of its bytes.
+func (l *Lifecycle) Tool(ctx context.Context, name string) (*runtime.Tool, error) {
+	id := ownerOf(name)
+	if id == "" || isReserved(id) {
+		return nil, runtime.UnknownTool(name)
+	}
+	r, ok, err := l.enabled(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, l.notEnabled(ctx, id, name)
+	}
+	loaded, err := l.load(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return loaded.tool(name)
+}
+
+// notEnabled says what a person can do to have the tool.
+func (l *Lifecycle) notEnabled(ctx context.Context, id, name string) error {
+	unknown := runtime.UnknownTool(name)
+	rows, err := l.rows(ctx, `WHERE id = ? AND state = ? ORDER BY updated_at DESC`, id, Disabled)
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(rows) > 0 && rows[0].Reason != "":
+		return unknown.WithHint("capability %s is disabled (%s); air enable %s brings it back", id, rows[0].Reason, id)
+	case len(rows) > 0:
+		return unknown.WithHint("capability %s is disabled; air enable %s brings it back", id, id)
+	case l.present(id):
+		return unknown.WithHint("capability %s is there and not enabled in this project: air enable %s shows what it asks for", id, id)
+	}
+	return unknown
+}
+
+func (l *Lifecycle) present(id string) bool {
+	if _, err := l.config.Store.Get(id, ""); err == nil {
+		return true
+	}
+	dir, ok := l.localDir(id)
+	if !ok {
+		return false
+	}
+	_, err := os.Lstat(dir)
+	return err == nil
+}
+
+// Tools implements runtime.Provider. A capability that fails is left out; its state
+// says why.
+func (l *Lifecycle) Tools(ctx context.Context) ([]*runtime.Tool, error) {
+	rows, err := l.rows(ctx, `WHERE enabled = 1 ORDER BY id`)
+	if err != nil {
+		return nil, err
+	}
+	var all []*runtime.Tool
+	for _, r := range rows {
+		loaded, err := l.load(ctx, r)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err == nil {
+			all = append(all, loaded.tools()...)
+		}
+	}
+	return all, nil
+}
+
+// load verifies the bytes of an enabled capability and what the project says about it.
+// What goes wrong becomes its state.
+func (l *Lifecycle) load(ctx context.Context, r row) (loaded, error) {
+	c, err := l.verified(r)
+	if err != nil {
+		return loaded{}, l.fail(ctx, r, err)
+	}
+	ready, err := l.ready(c, true)
+	if err != nil {
+		return loaded{}, l.fail(ctx, r, err)
+	}
+	if r.State == Active {
+		return ready, nil
+	}
+	r.State, r.Reason, r.Changed = Active, "", false // it had failed, or enabling it was interrupted
+	return ready, l.record(ctx, event.CapabilityActivated, r, nil)
+}
+
+// verified returns the bytes that a row's digest names, or an integrity error.
+func (l *Lifecycle) verified(r row) (candidate, error) {
+	if r.Trust == UserInstalled {
+		return l.installed(r.ID, r.Digest)
+	}
+	c, err := l.local(r.ID)
+	if err != nil {
+		return c, changed("capability %s of the project: %w", r.ID, err).WithHint("air enable %s checks it and asks again once it is right", r.ID)
+	}
+	if c.bundle.Digest != r.Digest {
+		return c, changed("capability %s of the project is not what was enabled: got %s, enabled is %s", r.ID, c.bundle.Digest, r.Digest).
+			WithHint("air enable %s shows what it is now and asks again", r.ID)
+	}
+	return c, nil
+}
+
+// ready holds a bundle against what the project says about it.
+func (l *Lifecycle) ready(c candidate, consented bool) (loaded, error) {
+	m := c.bundle.Manifest
+	s, err := l.settings()
+	if err != nil {
+		return loaded{}, err
+	}
+	if err := s.forbids(m, c.reference); err != nil {
+		return loaded{}, err
+	}
+	own := s.of(m.CapabilityID)
+	config, err := effectiveConfig(m, own.Config)
+	if err != nil {
+		return loaded{}, err
+	}
+	return loaded{
+		bundle: c.bundle, limits: lowered(m.limits(), own.Limits), config: config,
+		consented: consented, make: l.config.NewImplementation,
+	}, nil
+}
+
+func (l *Lifecycle) settings() (*settings, error) {
+	if !l.config.Project.Exists() {
+		return &settings{}, nil
+	}
+	return readSettings(l.config.Project.Shared(settingsFile), l.config.Accepted)
+}

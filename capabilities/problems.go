@@ -1,0 +1,89 @@
+package capabilities
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/aircoding/air/internal/fault"
+)
+
+// Problem is one thing that is wrong in a manifest.
+type Problem struct {
+	Pointer string `json:"pointer"` // RFC 6901; "" is the whole document
+	Line    int    `json:"line,omitempty"`
+	Message string `json:"message"`
+}
+
+func (p Problem) String() string {
+	at := p.Pointer
+	if at == "" {
+		at = "document"
+	}
+	if p.Line > 0 {
+		return fmt.Sprintf("line %d: %s: %s", p.Line, at, p.Message)
+	}
+	return at + ": " + p.Message
+}
+
+// InvalidError lists what is wrong in a manifest, the first twenty problems of it.
+type InvalidError struct {
+	Problems []Problem
+	More     int // how many further ones there are
+}
+
+func (e *InvalidError) Error() string {
+	lines := make([]string, 0, len(e.Problems)+1)
+	for _, p := range e.Problems {
+		lines = append(lines, p.String())
+	}
+	if e.More > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", e.More))
+	}
+	return strings.Join(lines, "\n")
+}
+
+const (
+	maxProblems = 20
+	maxMessage  = 500
+)
+
+// problems collects what is wrong, one problem for each place: the first that is
+// found there, which is the plainest.
+type problems struct {
+	list []Problem
+	seen map[string]bool
+	more int
+}
+
+func (p *problems) add(at, format string, args ...any) {
+	if p.seen == nil {
+		p.seen = map[string]bool{}
+	}
+	if p.seen[at] {
+		return
+	}
+	p.seen[at] = true
+	if len(p.list) == maxProblems {
+		p.more++
+		return
+	}
+	p.list = append(p.list, Problem{Pointer: cut(at, 300), Message: cut(fmt.Sprintf(format, args...), maxMessage)})
+}
+
+// err is what was collected as one error, nil for nothing. find knows the lines.
+func (p *problems) err(find lineIndex) error {
+	if len(p.list) == 0 {
+		return nil
+	}
+	lines := map[string]int{}
+	for _, problem := range p.list {
+		lines[problem.Pointer] = 0
+	}
+	find(lines)
+	for i := range p.list {
+		p.list[i].Line = lines[p.list[i].Pointer]
+	}
+	invalid := &InvalidError{Problems: p.list, More: p.more}
+	return fault.New(fault.InvalidInput, "bad_manifest", "invalid manifest: %w", invalid).
+		With("problems", p.list)
+}

@@ -1,0 +1,218 @@
+package capabilities
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aircoding/air/internal/atomicfile"
+	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/home"
+	"github.com/aircoding/air/internal/lazyregexp"
+)
+
+// Store keeps bundles in <dir>/<id>/<digest hex>/, where each is whole or not there.
+// With a bundle's files lies the OCI manifest that names them, and beside the folder,
+// in <digest hex>.json, a record of where they came from.
+type Store struct{ dir string }
+
+// OpenStore returns the store in a folder, such as ~/.air/capabilities. It creates
+// nothing.
+func OpenStore(dir string) *Store { return &Store{dir} }
+
+const (
+	ociFile    = "oci-manifest.json"
+	recordEnd  = ".json"
+	stagingDir = ".staging"
+	lockFile   = ".lock"
+)
+
+// Installed is a bundle that was placed, as it was recorded then. Only Verify says
+// that its bytes are still the same.
+type Installed struct {
+	SchemaVersion int       `json:"schema_version"`
+	CapabilityID  string    `json:"capability_id"`
+	Version       string    `json:"version"`
+	Digest        string    `json:"digest"`
+	ManifestHash  string    `json:"manifest_hash"`
+	ModuleSHA256  string    `json:"module_sha256"`
+	Source        Source    `json:"source"`
+	Reference     string    `json:"reference,omitempty"` // as it was pulled
+	PlacedAt      time.Time `json:"placed_at"`
+
+	Dir string `json:"-"`
+}
+
+var digestText = lazyregexp.New(`^sha256:[0-9a-f]{64}$`)
+
+func (s *Store) path(id, digest string) string {
+	return filepath.Join(s.dir, id, strings.TrimPrefix(digest, "sha256:"))
+}
+
+// Get returns the record of one bundle. digest may be shortened to what is unique, and
+// may be empty for the one placed last.
+func (s *Store) Get(id, digest string) (Installed, error) {
+	if !capabilityName.MatchString(id) {
+		return Installed{}, fault.New(fault.InvalidInput, "bad_name", "%.80q is no capability name", id)
+	}
+	all, err := s.of(id)
+	if err != nil {
+		return Installed{}, err
+	}
+	return pick(id, digest, all)
+}
+
+func pick(id, digest string, all []Installed) (Installed, error) {
+	if len(all) == 0 {
+		return Installed{}, notInstalled(id)
+	}
+	if digest == "" {
+		return all[0], nil
+	}
+	var found []Installed
+	for _, i := range all {
+		if i.Digest == digest || len(digest) >= len("sha256:")+8 && strings.HasPrefix(i.Digest, digest) {
+			found = append(found, i)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		return Installed{}, fault.New(fault.NotFound, "not_installed", "capability %s is installed, but not as %.80s", id, digest).WithHint("air ls shows what is installed")
+	}
+	return Installed{}, fault.New(fault.InvalidInput, "ambiguous", "%.80s names %d bundles of %s", digest, len(found), id).WithHint("write more of the digest")
+}
+
+func notInstalled(id string) error {
+	return fault.New(fault.NotFound, "not_installed", "capability %.64s is not installed", id).
+		WithHint("air pull REF or air install DIR brings it; air ls shows what is there")
+}
+
+// List returns all bundles by id, and of one id the last placed first.
+func (s *Store) List() ([]Installed, error) {
+	entries, err := readDir(s.dir)
+	if err != nil {
+		return nil, err
+	}
+	var all []Installed
+	for _, e := range entries {
+		if !e.IsDir() || !capabilityName.MatchString(e.Name()) {
+			continue
+		}
+		of, err := s.of(e.Name())
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, of...)
+	}
+	return all, nil
+}
+
+// of lists the bundles of one id, the last placed first.
+func (s *Store) of(id string) ([]Installed, error) {
+	entries, err := readDir(filepath.Join(s.dir, id))
+	if err != nil {
+		return nil, err
+	}
+	var all []Installed
+	for _, e := range entries {
+		digest := "sha256:" + e.Name()
+		if !e.IsDir() || !digestText.MatchString(digest) {
+			continue
+		}
+		all = append(all, s.record(id, digest))
+	}
+	slices.SortStableFunc(all, func(a, b Installed) int { return b.PlacedAt.Compare(a.PlacedAt) })
+	return all, nil
+}
+
+// record reads what was recorded of a bundle. One whose record is damaged is listed
+// all the same, as the oldest and without a version: verifying it says what is wrong.
+func (s *Store) record(id, digest string) Installed {
+	var i Installed
+	text, err := os.ReadFile(s.path(id, digest) + recordEnd)
+	if err != nil || json.Unmarshal(text, &i) != nil {
+		i = Installed{}
+	}
+	i.CapabilityID, i.Digest, i.Dir = id, digest, s.path(id, digest)
+	return i
+}
+
+// writeRecord replaces the record of a bundle in one step. What is written first lies
+// in staging, which is there and in which nothing lasts.
+func (s *Store) writeRecord(staged string, i Installed) error {
+	text, err := json.MarshalIndent(i, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Write(staged+recordEnd, append(text, '\n'), 0o600); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(i.Dir), 0o700); err != nil {
+		return err
+	}
+	return os.Rename(staged+recordEnd, i.Dir+recordEnd)
+}
+
+// Remove deletes one bundle: it is gone as a whole or still there.
+func (s *Store) Remove(id, digest string) error {
+	i, err := s.Get(id, digest)
+	if err != nil {
+		return err
+	}
+	unlock, err := s.lock()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return ioFault("removing "+id, s.discard(i.Dir))
+}
+
+// discard moves a folder out of sight in one step and deletes it there.
+func (s *Store) discard(dir string) error {
+	staging, err := s.stage()
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(dir, filepath.Join(staging, "old")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.Remove(dir + recordEnd); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	_ = os.Remove(filepath.Dir(dir)) // the id's own folder, when nothing else is in it
+	return os.RemoveAll(filepath.Dir(staging))
+}
+
+// lock makes changes to the store wait for each other.
+func (s *Store) lock() (unlock func(), err error) {
+	unlock, err = home.Lock(filepath.Join(s.dir, lockFile))
+	return unlock, ioFault("locking the install store", err)
+}
+
+// stage makes a new folder for what is being placed. The caller has the lock, so that
+// whatever lies in staging is left from a process that died.
+func (s *Store) stage() (string, error) {
+	staging := filepath.Join(s.dir, stagingDir)
+	if err := os.RemoveAll(staging); err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(staging, 0o700); err != nil {
+		return "", err
+	}
+	return os.MkdirTemp(staging, "new-")
+}
+
+func readDir(dir string) ([]fs.DirEntry, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return entries, ioFault("listing "+dir, err)
+}
