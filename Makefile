@@ -1,0 +1,41 @@
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := build
+.PHONY: build demo test check bench fuzz clean
+
+# Go keeps its caches below HOME.
+ifeq ($(strip $(HOME)),)
+export HOME := $(CURDIR)/.tools/home
+endif
+export PATH := $(CURDIR)/.tools/bin:$(PATH)
+# A checkout that another user owns, as in a container, has no readable git state.
+export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false)
+
+# The SDKs and the examples are modules of their own.
+MODULES := $(patsubst %/go.mod,%,$(wildcard sdk/*/go.mod examples/*/go.mod))
+# The race detector needs a C compiler.
+RACE := $(if $(shell command -v $$(go env CC)),-race)
+FUZZTIME ?= 15s
+
+build:
+	CGO_ENABLED=0 go build -trimpath -o bin/air ./cmd/air
+
+demo:
+	./examples/demo.sh
+
+test:
+	./scripts/test-deps
+	go test $(RACE) ./...
+	for module in $(MODULES); do (cd "$$module" && go test $(RACE) ./...); done
+
+check:
+	./scripts/check $(MODULES)
+
+bench:
+	go test -run '^$$' -bench . -timeout 30m ./wasmtests/bench
+
+fuzz:
+	./scripts/fuzz $(FUZZTIME)
+
+clean:
+	rm -rf bin .tools

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/home"
+	"github.com/aircoding/air/runtime/event"
+	"github.com/aircoding/air/runtime/permission"
+)
+
+func (a *app) acceptCommand() *cobra.Command {
+	var yes bool
+	c := &cobra.Command{
+		Use:   "accept",
+		Short: "Accept the shared files of a project",
+		Long: "Files in .air/shared come with a repository, so what they allow counts only after a person accepted it.\n" +
+			"Acceptance is bound to their digests: after a change they ask again. What they deny counts at once.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			at, err := a.needProject()
+			if err != nil {
+				return err
+			}
+			pending, all, err := pendingFiles(at.project)
+			if err != nil {
+				return err
+			}
+			if len(pending) == 0 {
+				return a.print(map[string]any{"accepted": []any{}}, func(w io.Writer) { fmt.Fprintf(w, "all %d shared files are accepted\n", len(all)) })
+			}
+			a.note("shared files of %s that are not accepted:", at.project.Root)
+			for _, f := range pending {
+				a.note("  %s  %s", f.SHA256[:12], f.Path)
+			}
+			if err := a.confirm(cmd.Context(), "Accept them?", yes); err != nil {
+				return err
+			}
+			if err := a.accept(cmd, at, pending, all); err != nil {
+				return err
+			}
+			return a.print(map[string]any{"accepted": pending}, func(w io.Writer) { fmt.Fprintf(w, "accepted %d files\n", len(pending)) })
+		},
+	}
+	c.Flags().BoolVar(&yes, "yes", false, "accept what is shown without asking")
+	return c
+}
+
+// needProject is place for verbs that make no sense outside a project.
+func (a *app) needProject() (place, error) {
+	at, err := a.place()
+	if err == nil && !at.project.Exists() {
+		err = fault.New(fault.InvalidInput, "no_project", "there is no project here").WithHint("air init makes this folder a project")
+	}
+	return at, err
+}
+
+func acceptance(p home.Project) (*permission.Acceptance, error) {
+	return permission.LoadAcceptance(filepath.Join(p.Dir, "state"))
+}
+
+// pendingFiles are the shared files that a person has not accepted as they are now.
+func pendingFiles(p home.Project) (pending, all []permission.SharedFile, err error) {
+	if all, err = permission.Shared(p); err != nil {
+		return nil, nil, err
+	}
+	accepted, err := acceptance(p)
+	if err != nil {
+		return nil, nil, err
+	}
+	return accepted.Pending(all), all, nil
+}
+
+func (a *app) accept(cmd *cobra.Command, at place, pending, all []permission.SharedFile) error {
+	state, err := acceptance(at.project)
+	if err != nil {
+		return err
+	}
+	if err := state.Accept(all); err != nil {
+		return err
+	}
+	events, err := a.projectEvents(at)
+	if err != nil {
+		return err
+	}
+	return appendEvent(cmd.Context(), events, event.ProjectAccepted, map[string]any{"files": pending})
+}
+
+// acceptWritten accepts what `air init` itself has written.
+func acceptWritten(p home.Project, created []string) error {
+	if len(created) == 0 {
+		return nil
+	}
+	written := map[string]bool{}
+	for _, f := range created {
+		written[filepath.Join(p.Root, f)] = true
+	}
+	_, all, err := pendingFiles(p)
+	if err != nil {
+		return err
+	}
+	var own []permission.SharedFile
+	for _, f := range all {
+		if written[p.Shared(f.Path)] {
+			own = append(own, f)
+		}
+	}
+	state, err := acceptance(p)
+	if err != nil {
+		return err
+	}
+	return state.Accept(own)
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/aircoding/air/capabilities"
+)
+
+func (a *app) enableCommand() *cobra.Command {
+	var yes bool
+	c := &cobra.Command{
+		Use:   "enable ID[@DIGEST]",
+		Short: "Allow a capability in this project",
+		Long: "Show what a capability is and what it asks for, and ask. Enabling allows exactly what was shown, to exactly\n" +
+			"these bytes, for you in this project.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			l, err := a.projectLifecycle()
+			if err != nil {
+				return err
+			}
+			id, digest := splitID(args[0])
+			status, err := l.Enable(cmd.Context(), id, digest, func(d capabilities.Disclosure) (bool, error) {
+				d.Write(a.stderr)
+				err := a.confirm(cmd.Context(), "Enable "+id+" in this project?", yes)
+				return err == nil, err
+			})
+			if err != nil {
+				return err
+			}
+			return a.print(status, func(w io.Writer) { fmt.Fprintf(w, "enabled %s\n%s\n", id, status.Digest) })
+		},
+	}
+	c.Flags().BoolVar(&yes, "yes", false, "accept what is shown without asking")
+	return c
+}
+
+func (a *app) projectLifecycle() (*capabilities.Lifecycle, error) {
+	at, err := a.needProject()
+	if err != nil {
+		return nil, err
+	}
+	return a.lifecycle(at)
+}

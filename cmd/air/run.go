@@ -1,0 +1,58 @@
+package main
+
+import (
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/aircoding/air/capabilities"
+	"github.com/aircoding/air/runtime"
+)
+
+func (a *app) runCommand() *cobra.Command {
+	var transport transportFlags
+	var timeout time.Duration
+	c := &cobra.Command{
+		Use:   "run (DIR | FILE.wasm | REF) TOOL [JSON | @FILE | -]",
+		Short: "Run one tool of a capability without installing it",
+		Long: "Run one call of a capability in a folder, in a bare module, or at a reference. This is consent to run it, not to\n" +
+			"touch anything: each effect inside what its manifest declares is asked on the terminal. The tools of a bare\n" +
+			"module are called local.NAME and may touch nothing.",
+		Example: `  air run hello hello.greet '{"name":"Ada"}'
+  air run module.wasm greet`,
+		Args: cobra.RangeArgs(2, 3),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			input, err := a.input(args[2:])
+			if err != nil {
+				return err
+			}
+			at, err := a.place()
+			if err != nil {
+				return err
+			}
+			bundle, err := a.resolve(cmd.Context(), at, args[0], &transport)
+			if err != nil {
+				return err
+			}
+			one := capabilities.Single{Bundle: bundle.Bundle, NewImplementation: newGuest(a.pool(at))}
+			r, err := a.registry(cmd.Context(), at, one, nil)
+			if err != nil {
+				return err
+			}
+			tool := toolName(bundle.Manifest.CapabilityID, args[1])
+			return a.printEnvelope(r.Call(cmd.Context(), runtime.Call{Tool: tool, Input: input, Timeout: timeout}))
+		},
+	}
+	transport.add(c)
+	c.Flags().DurationVar(&timeout, "timeout", 0, "shorten the tool's time limit, such as 1s")
+	return c
+}
+
+// toolName completes the short name of a tool.
+func toolName(id, name string) string {
+	if strings.HasPrefix(name, id+".") {
+		return name
+	}
+	return id + "." + name
+}

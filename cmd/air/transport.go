@@ -1,0 +1,48 @@
+package main
+
+import (
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/aircoding/air/internal/progress"
+	"github.com/aircoding/air/oci"
+)
+
+// transportFlags say how a registry is reached.
+type transportFlags struct {
+	plainHTTP, insecure bool
+	caFile              string
+}
+
+func (f *transportFlags) add(c *cobra.Command) {
+	c.Flags().BoolVar(&f.plainHTTP, "plain-http", false, "speak HTTP without TLS to the registry")
+	c.Flags().BoolVar(&f.insecure, "insecure", false, "accept any TLS certificate")
+	c.Flags().StringVar(&f.caFile, "ca-file", "", "PEM file of certificate authorities to trust besides the system's")
+}
+
+// ociClient speaks to the registry of a reference.
+func (a *app) ociClient(at place, ref string, flags *transportFlags) *oci.Client {
+	host, _, _ := strings.Cut(strings.TrimPrefix(ref, "oci://"), "/")
+	return oci.NewClient(oci.Options{
+		PlainHTTP: flags.plainHTTP || slices.Contains(at.config.PlainHTTP, host),
+		Insecure:  flags.insecure,
+		CAFile:    flags.caFile,
+		CacheDir:  at.home.Path("cache", "plugins"),
+		Progress:  a.bars(),
+		Log:       a.stderr,
+	})
+}
+
+// bars draws transfers on a terminal.
+func (a *app) bars() func(total int64, title string) oci.Bar {
+	f, ok := a.stderr.(*os.File)
+	if !ok || a.flags.quiet || !isTerminal(f) {
+		return nil
+	}
+	display := progress.New(f)
+	a.later(func() error { display.Close(); return nil })
+	return func(total int64, title string) oci.Bar { return display.Bar(total, title) }
+}

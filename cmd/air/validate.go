@@ -1,0 +1,43 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) validateCommand() *cobra.Command {
+	var transport transportFlags
+	c := &cobra.Command{
+		Use:   "validate [DIR | REF | ID]",
+		Short: "Check a capability: manifest, files, module",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			at, err := a.place()
+			if err != nil {
+				return err
+			}
+			bundle, err := a.resolve(cmd.Context(), at, argOr(args, "."), &transport)
+			if err != nil {
+				return err
+			}
+			out := map[string]any{
+				"ok": true, "capability": bundle.Manifest.CapabilityID, "version": bundle.Manifest.Version,
+				"digest": bundle.Digest, "manifest_hash": bundle.ManifestHash, "files": bundle.Files(),
+			}
+			return a.print(out, func(w io.Writer) {
+				fmt.Fprintf(w, "%s %s is valid\n%s\n", bundle.Manifest.CapabilityID, printable(bundle.Manifest.Version), bundle.Digest)
+			})
+		},
+	}
+	transport.add(c)
+	return c
+}
+
+func argOr(args []string, otherwise string) string {
+	if len(args) > 0 {
+		return args[0]
+	}
+	return otherwise
+}

@@ -1,0 +1,216 @@
+// Package archtest states who may import whom, and fails when somebody else does.
+// docs/ARCHITECTURE.md explains the folders; this is the table that counts.
+package archtest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/aircoding/air/"
+
+// layers says which of our packages each package may import. A package goes by its
+// longest entry; "x/…" covers x and all below. Tests may import everything but main.
+var layers = map[string][]string{
+	"hostabi":            {},
+	"resources":          {},
+	"internal/…":         {"internal/…", "hostabi"},
+	"internal/rig":       {"…"}, // a whole air for tests, see testOnly
+	"oci":                {"internal/…"},
+	"runtime/permission": {"internal/…"},
+	"runtime/event":      {"internal/…"},
+	"runtime/artifact":   {"internal/…", "runtime/event"},
+	"runtime/session":    {"internal/…", "runtime/event", "runtime/artifact"},
+	"runtime":            {"internal/…", "runtime/event", "runtime/artifact", "runtime/session", "runtime/permission"},
+	"runtime/sandbox":    {"internal/…"},
+	"runtime/engine/…":   {"internal/…", "hostabi", "runtime", "runtime/permission", "runtime/sandbox", "runtime/engine/…"},
+	"capabilities":       {"internal/…", "oci", "resources", "runtime", "runtime/event", "runtime/permission"},
+	"builtin/…":          {"internal/…", "runtime", "runtime/artifact", "runtime/event", "runtime/permission"},
+	"cmd/air":            {"…"},
+	"wasmtests/…":        {},
+	"bench":              {},
+}
+
+// testOnly are packages that only tests import.
+var testOnly = []string{"internal/rig"}
+
+// A built-in tool reaches the world through runtime.Access: it is handed files and
+// connections, and opens none.
+var outOfReach = map[string][]string{
+	"builtin/…": {"os", "os/…", "net", "net/…", "syscall", "path/filepath", "plugin", "unsafe", "golang.org/x/sys/…"},
+}
+
+// doors says which package opens each dependency. More than one needs its reason here.
+var doors = map[string][]string{
+	"cuelabs.dev/go/oci/ociregistry":           {"oci"},
+	"github.com/bmatcuk/doublestar/v4":         {"internal/glob"},
+	"github.com/gabriel-vasile/mimetype":       {"internal/mediatype"},
+	"github.com/google/go-containerregistry":   {"oci"},
+	"github.com/google/uuid":                   {"internal/ids"},
+	"github.com/gowebpki/jcs":                  {"internal/canon"},
+	"github.com/opencontainers/image-spec":     {"oci"},
+	"github.com/rogpeppe/go-internal":          {"cmd/air"},
+	"github.com/santhosh-tekuri/jsonschema/v6": {"internal/schema"},
+	"github.com/spf13/cobra":                   {"cmd/air"},
+	"github.com/spf13/pflag":                   {"cmd/air"}, // cobra's own flags, for the reference of commands
+	"github.com/spf13/viper":                   {"internal/config"},
+	"github.com/tetratelabs/wazero":            {"runtime/engine/wazero"},
+	"github.com/vbauerster/mpb/v8":             {"internal/progress"},
+	"go.yaml.in/yaml/v3":                       {"internal/yamldoc"},
+	"modernc.org/sqlite":                       {"internal/sqlite"},
+	// What the Go project itself maintains beside the standard library, where needed.
+	"golang.org/x/sync": {"…"},
+	"golang.org/x/sys":  {"…"},
+	"golang.org/x/term": {"…"},
+	"golang.org/x/text": {"…"},
+}
+
+func TestImportRules(t *testing.T) {
+	files, err := sources("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) < 50 {
+		t.Fatalf("only %d files found: the walk is broken", len(files))
+	}
+	for _, b := range breaches(files) {
+		t.Error(b)
+	}
+}
+
+// TestEveryEntryIsUsed keeps the tables true when packages and dependencies go.
+func TestEveryEntryIsUsed(t *testing.T) {
+	files, err := sources("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := map[string]bool{}
+	for _, f := range files {
+		for _, path := range f.imports {
+			door, _ := longest(doors, path)
+			open[door+" in "+f.dir] = true
+			open[door+" in …"] = true
+		}
+	}
+	for dependency, packages := range doors {
+		for _, p := range packages {
+			if !open[dependency+" in "+p] {
+				t.Errorf("doors: %s does not import %s", p, dependency)
+			}
+		}
+	}
+}
+
+// TestBreachesAreFound proves that the rules can fail.
+func TestBreachesAreFound(t *testing.T) {
+	for _, c := range []struct {
+		file source
+		want string // "" for no breach
+	}{
+		{source{"hostabi", "a.go", []string{"fmt", "os"}}, ""},
+		{source{"hostabi", "a.go", []string{module + "internal/fault"}}, "hostabi may not import internal/fault"},
+		{source{"hostabi", "a_test.go", []string{module + "internal/fault"}}, ""},
+		{source{"oci", "a_test.go", []string{module + "cmd/air"}}, "nobody imports cmd/air"},
+		{source{"oci", "a.go", []string{module + "runtime"}}, "oci may not import runtime"},
+		{source{"runtime", "a.go", []string{module + "runtime/engine"}}, "runtime may not import runtime/engine"},
+		{source{"runtime", "a.go", []string{module + "builtin/fs"}}, "runtime may not import builtin/fs"},
+		{source{"capabilities", "a.go", []string{module + "builtin/fs"}}, "capabilities may not import builtin/fs"},
+		{source{"runtime/engine/wazero", "a.go", []string{module + "runtime/engine", "github.com/tetratelabs/wazero/api"}}, ""},
+		{source{"builtin/fs", "a.go", []string{"os"}}, "builtin/fs may not import os"},
+		{source{"builtin/fs", "a.go", []string{"os/exec"}}, "builtin/fs may not import os/exec"},
+		{source{"builtin/fs", "a.go", []string{"net/http"}}, "builtin/fs may not import net/http"},
+		{source{"builtin/fs", "a.go", []string{"golang.org/x/sys/unix"}}, "builtin/fs may not import golang.org/x/sys/unix"},
+		{source{"builtin/fs", "a_test.go", []string{"os", "net/http"}}, ""},
+		{source{"builtin/fs", "a.go", []string{module + "builtin/event"}}, "builtin/fs may not import builtin/event"},
+		{source{"builtin/fs", "a.go", []string{module + "internal/rig"}}, "internal/rig is for tests"},
+		{source{"builtin/fs", "a_test.go", []string{module + "internal/rig"}}, ""},
+		{source{"internal/x", "a.go", []string{module + "runtime"}}, "internal/x may not import runtime"},
+		{source{"cmd/air", "a.go", []string{module + "builtin/fs", "github.com/spf13/cobra", "os"}}, ""},
+		{source{"internal/x", "a.go", []string{"github.com/spf13/viper"}}, "internal/x: github.com/spf13/viper has its door in internal/config"},
+		{source{"internal/x", "a_test.go", []string{"modernc.org/sqlite/lib"}}, "internal/x: modernc.org/sqlite/lib has its door in internal/sqlite"},
+		{source{"internal/x", "a.go", []string{"github.com/spf13/viper2"}}, "github.com/spf13/viper2 is not in the table of dependencies"},
+		{source{"newfolder", "a.go", []string{"fmt"}}, "newfolder is not in the table of layers"},
+	} {
+		got := breaches([]source{c.file})
+		if c.want == "" && len(got) > 0 || c.want != "" && (len(got) != 1 || !strings.Contains(got[0], c.want)) {
+			t.Errorf("%v: got %q, want %q", c.file, got, c.want)
+		}
+	}
+}
+
+// breaches checks every file against all tables.
+func breaches(files []source) []string {
+	var found []string
+	for _, f := range files {
+		entry, known := longest(layers, f.dir)
+		if !known {
+			found = append(found, fmt.Sprintf("%s is not in the table of layers", f.dir))
+		}
+		for _, path := range f.imports {
+			if why := f.breach(path, layers[entry]); why != "" {
+				found = append(found, f.dir+"/"+f.name+": "+why)
+			}
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+func (f source) breach(path string, allowed []string) string {
+	if own, ok := strings.CutPrefix(path, module); ok {
+		return f.ownBreach(own, allowed)
+	}
+	if entry, ok := longest(outOfReach, f.dir); ok && !f.test() && coveredBy(path, outOfReach[entry]) {
+		return fmt.Sprintf("%s may not import %s", f.dir, path)
+	}
+	if host, _, _ := strings.Cut(path, "/"); !strings.Contains(host, ".") {
+		return "" // the standard library
+	}
+	door, known := longest(doors, path)
+	switch {
+	case !known:
+		return fmt.Sprintf("%s is not in the table of dependencies", path)
+	case !coveredBy(f.dir, doors[door]):
+		return fmt.Sprintf("%s: %s has its door in %s", f.dir, path, strings.Join(doors[door], ", "))
+	}
+	return ""
+}
+
+func (f source) ownBreach(path string, allowed []string) string {
+	switch {
+	case coveredBy(path, []string{"cmd/…"}):
+		return fmt.Sprintf("nobody imports %s", path)
+	case f.test() || path == f.dir:
+		return ""
+	case slices.Contains(testOnly, path):
+		return fmt.Sprintf("%s is for tests", path)
+	case !coveredBy(path, allowed):
+		return fmt.Sprintf("%s may not import %s", f.dir, path)
+	}
+	return ""
+}
+
+// longest returns the entry of a table that covers a path most closely. A dependency's
+// entry covers its packages too.
+func longest[V any](table map[string]V, path string) (string, bool) {
+	best, found := "", false
+	for entry := range maps.Keys(table) {
+		covers := covers(entry, path) || strings.Contains(entry, ".") && strings.HasPrefix(path, entry+"/")
+		if covers && (!found || len(strings.TrimSuffix(entry, "…")) > len(strings.TrimSuffix(best, "…"))) {
+			best, found = entry, true
+		}
+	}
+	return best, found
+}
+
+func coveredBy(path string, entries []string) bool {
+	return slices.ContainsFunc(entries, func(entry string) bool { return covers(entry, path) })
+}
+
+func covers(entry, path string) bool {
+	below, all := strings.CutSuffix(entry, "…")
+	return path == entry || all && (below == "" || path+"/" == below || strings.HasPrefix(path, below))
+}
