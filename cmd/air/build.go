@@ -70,7 +70,7 @@ func (a *app) compileGo(ctx context.Context, dir, module string) error {
 	}
 	c := exec.CommandContext(ctx, "go", "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-o", absolute, ".")
 	c.Dir = dir
-	c.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0", "GOWORK=off")
+	c.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=") // nothing of the environment in the module
 	c.Stdout, c.Stderr = a.stderr, a.stderr
 	if err := c.Run(); err != nil {
 		if ctx.Err() != nil {

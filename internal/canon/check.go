@@ -18,9 +18,9 @@ type Limits struct {
 	Bytes  int64 // default 16 MiB
 	Depth  int   // default 64 levels
 	Values int   // default 1,000,000 values
-	// Strict also refuses what documents of AIR's own never carry: duplicate keys,
-	// the keys __proto__, prototype and constructor, and integers from 2^53 on, where
-	// two that differ can have one canonical form.
+	// Strict also refuses what documents of AIR's own never carry: the keys __proto__,
+	// prototype and constructor, and integers from 2^53 on, where two that differ can
+	// have one canonical form.
 	Strict bool
 }
 
@@ -30,8 +30,8 @@ const (
 	maxSafeInteger = 1 << 53
 )
 
-// Check refuses a document that is not one JSON value within the limits. It holds
-// no more than the current token in memory. The error names a JSON pointer.
+// Check refuses a document that is not one JSON value within the limits, or in which
+// an object has a key twice. The error names a JSON pointer.
 func Check(doc []byte, l Limits) error {
 	_, err := Count(doc, l)
 	return err
@@ -115,9 +115,6 @@ func (c *checker) token() (json.Token, error) {
 
 func (c *checker) object() error {
 	var seen map[string]bool
-	if c.limits.Strict {
-		seen = map[string]bool{}
-	}
 	for c.dec.More() {
 		t, err := c.token()
 		if err != nil {
@@ -125,27 +122,21 @@ func (c *checker) object() error {
 		}
 		key := t.(string)
 		c.path = append(c.path, key)
-		if c.limits.Strict {
-			if err := checkKey(key, seen); err != nil {
-				return err
-			}
+		if c.limits.Strict && (key == "__proto__" || key == "prototype" || key == "constructor") {
+			return fmt.Errorf("the key %q is refused", key)
 		}
+		if seen[key] { // one reader would take the first, another the last
+			return fmt.Errorf("duplicate key")
+		}
+		if seen == nil {
+			seen = map[string]bool{}
+		}
+		seen[key] = true
 		if err := c.value(); err != nil {
 			return err
 		}
 		c.path = c.path[:len(c.path)-1]
 	}
-	return nil
-}
-
-func checkKey(key string, seen map[string]bool) error {
-	if key == "__proto__" || key == "prototype" || key == "constructor" {
-		return fmt.Errorf("the key %q is refused", key)
-	}
-	if seen[key] {
-		return fmt.Errorf("duplicate key")
-	}
-	seen[key] = true
 	return nil
 }
 
