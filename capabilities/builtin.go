@@ -9,8 +9,8 @@ import (
 	"github.com/aircoding/air/runtime"
 )
 
-// Builtins returns the capabilities that are part of air, sorted by id.
-func Builtins() ([]*Manifest, error) {
+// builtins returns the capabilities that are part of air, sorted by id.
+func builtins() ([]*Manifest, error) {
 	files, err := resources.Capabilities()
 	if err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ const eventEmit = "event.emit"
 // BuiltinTools joins the built-in declarations with what carries them out. A tool
 // without the other half, on either side, is an error.
 func BuiltinTools(implementations map[string]runtime.Implementation) ([]*runtime.Tool, error) {
-	all, err := Builtins()
+	all, err := builtins()
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func BuiltinTools(implementations map[string]runtime.Implementation) ([]*runtime
 }
 
 func builtinStatus() ([]Status, error) {
-	manifests, err := Builtins()
+	manifests, err := builtins()
 	var all []Status
 	for _, m := range manifests {
 		all = append(all, Status{

@@ -1,7 +1,7 @@
 package capabilities
 
 import (
-	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -20,17 +20,29 @@ func TestBuiltinManifestsAreValid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		m, err := parseManifest(files[name], ours, jsonLines(files[name]))
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
+	ownOnly := regexp.MustCompile(`^(/capability_id|/trust_level|/source/kind|/entrypoint/kind|/tools/[0-9]+/name)$`)
+	all, err := builtins()
+	if err != nil || len(all) != len(files) {
+		t.Fatal(len(all), err)
+	}
+	for _, m := range all {
+		if !isReserved(m.CapabilityID) || m.TrustLevel != BuiltIn || m.Source.Kind != "built_in" || m.Entrypoint.Kind != "native" {
+			t.Errorf("%s is not declared as air's own", m.CapabilityID)
+		}
+		for _, tool := range m.Tools {
+			if !isReserved(ownerOf(tool.Name)) {
+				t.Errorf("%s has no reserved namespace", tool.Name)
+			}
+		}
+		_, err := ParseManifest(files[m.CapabilityID+".json"])
+		if err == nil {
+			t.Errorf("%s is accepted from a third party", m.CapabilityID)
 			continue
 		}
-		if m.CapabilityID+".json" != name || !isReserved(m.CapabilityID) {
-			t.Errorf("%s holds %s, which is to be reserved", name, m.CapabilityID)
-		}
-		if _, err := ParseManifest(files[name]); err == nil {
-			t.Errorf("%s is accepted from a third party", name)
+		for _, p := range problemsOf(t, err) { // all else has to be right
+			if !ownOnly.MatchString(p.Pointer) {
+				t.Errorf("%s: %v", m.CapabilityID, p)
+			}
 		}
 	}
 }
@@ -53,8 +65,8 @@ func TestBuiltinTools(t *testing.T) {
 		if tool.Unrecorded != (tool.Name == "event.emit") {
 			t.Errorf("%s: unrecorded is %v", tool.Name, tool.Unrecorded)
 		}
-		if needs := strings.HasPrefix(tool.Name, "fs."); tool.NeedsProject() != needs {
-			t.Errorf("%s: needs a project is %v", tool.Name, tool.NeedsProject())
+		if p, ofFiles := tool.Permissions, strings.HasPrefix(tool.Name, "fs."); (p.Read || p.Write) != ofFiles {
+			t.Errorf("%s: permissions are %+v", tool.Name, p)
 		}
 	}
 	if slices.Sort(names); !slices.Equal(names, builtinNames) {
@@ -119,7 +131,7 @@ func TestBuiltinSchemas(t *testing.T) {
 
 func builtinSchema(t *testing.T, tool, side string) *schema.Schema {
 	t.Helper()
-	all, err := Builtins()
+	all, err := builtins()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +156,6 @@ func builtinSchema(t *testing.T, tool, side string) *schema.Schema {
 
 func TestOwnSchemasCompile(t *testing.T) {
 	for kind, doc := range map[string]string{
-		"project":      `{"schema_version":1,"project_id":"01890a5d-ac96-774b-bcce-b302099a8057","display_name":"x","profile":{}}`,
 		"capabilities": `{"schema_version":1,"capabilities":{"a":{"enabled":true,"config":{},"limits":{"call_depth":1}}},"policy":{"ceiling":{"network":true}}}`,
 	} {
 		var p problems

@@ -46,7 +46,7 @@ type Bundle struct {
 func OpenDir(dir string) (*Bundle, error) {
 	b, module, err := loadDir(dir)
 	if err != nil {
-		return nil, ioFault("reading "+dir, err)
+		return nil, fault.IO("reading "+dir, err)
 	}
 	if err := prove(b.module, module); err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func ReadManifest(dir string) (*Manifest, error) {
 	}
 	defer f.close()
 	m, _, err := f.manifest()
-	return m, ioFault("reading "+dir, err)
+	return m, fault.IO("reading "+dir, err)
 }
 
 // prove checks what a module imports and exports, without compiling it.
@@ -133,7 +133,6 @@ func loadDir(dir string) (b *Bundle, module []byte, err error) {
 	}
 	b = &Bundle{Manifest: m, ManifestHash: m.Hash(), Dir: f.dir, module: filepath.Join(f.dir, filepath.FromSlash(m.Entrypoint.Module))}
 	b.layers = append(b.layers, f.layer(m.Entrypoint.Module, module))
-	b.layers[0].MediaType = oci.MediaTypeModule
 	b.ModuleSHA256 = strings.TrimPrefix(b.layers[0].Digest, "sha256:")
 	if len(help) > 0 {
 		b.layers = append(b.layers, memoryLayer(helpFile, help))

@@ -50,6 +50,19 @@ func sorted(list []string) []string {
 
 // TestTwoFoldersOneDigest: neither the folder, nor its times, nor what lies there
 // besides, nor the manifest's form has a part in the digest.
+// TestLongFileName: what a registry may hold, a bundle may: nothing is downloaded to be
+// refused for its name.
+func TestLongFileName(t *testing.T) {
+	files := sampleFiles()
+	name := "docs/" + strings.Repeat(strings.Repeat("d", 200)+"/", 3) + "x.md"
+	files[name] = "x"
+	b, err := OpenDir(writeFiles(t, files))
+	if err != nil || !slices.Contains(b.Files(), name) {
+		t.Fatal(err)
+	}
+	place(t, OpenStore(t.TempDir()), b)
+}
+
 func TestTwoFoldersOneDigest(t *testing.T) {
 	want := openSample(t).Digest
 	files := sampleFiles()

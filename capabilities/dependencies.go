@@ -26,7 +26,7 @@ func checkDependencies(list []Dependency, p *problems) {
 	checkLength(len(list), "/dependencies", p)
 	seen := map[string]bool{}
 	for i, d := range list {
-		here := at("/dependencies", i)
+		here := item("/dependencies", i)
 		if !dependencyID.MatchString(d.DependencyID) {
 			p.add(here+"/dependency_id", "%.80q is no dependency's name", d.DependencyID)
 		}
@@ -38,9 +38,7 @@ func checkDependencies(list []Dependency, p *problems) {
 		if why := badDetector(d.Detector); why != "" {
 			p.add(here+"/detector", "%.100q %s", d.Detector, why)
 		}
-		if len(d.PermissionNotes) > maxText {
-			p.add(here+"/permission_notes", "has %d bytes, the limit is %d", len(d.PermissionNotes), maxText)
-		}
+		checkCharacters(d.PermissionNotes, maxText, here+"/permission_notes", p)
 		if d.Installer != nil {
 			checkInstaller(*d.Installer, here+"/installer", p)
 		}

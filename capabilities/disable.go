@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/text"
 	"github.com/aircoding/air/runtime/event"
 )
 
@@ -17,7 +18,7 @@ func (l *Lifecycle) Disable(ctx context.Context, id, reason string) error {
 	if !ok {
 		return fault.New(fault.NotFound, "not_enabled", "capability %.64s is not enabled in this project", id).WithHint("air ls shows what is")
 	}
-	r.State, r.Enabled, r.Reason = Disabled, false, clean(reason, 500)
+	r.State, r.Enabled, r.Reason = Disabled, false, text.Line(reason, 500)
 	return l.record(ctx, event.CapabilityDisabled, r, nil)
 }
 
@@ -34,7 +35,7 @@ func (l *Lifecycle) Remove(ctx context.Context, id, digest string) ([]Installed,
 		if err := l.record(ctx, event.CapabilityRemoved, r, nil, r.forget); err != nil {
 			return found[:n], err
 		}
-		if err := l.config.Store.Remove(id, i.Digest); err != nil {
+		if err := l.config.Store.Remove(ctx, id, i.Digest); err != nil {
 			return found[:n], err
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/aircoding/air/internal/text"
 )
 
 // Disclosure is what a person is shown before they enable a capability. Every text of
@@ -64,26 +66,26 @@ type DisclosedTool struct {
 func Disclose(b *Bundle, source Source, trust TrustLevel) Disclosure {
 	m := b.Manifest
 	d := Disclosure{
-		CapabilityID: m.CapabilityID, Version: clean(m.Version, 64), Digest: b.Digest, ManifestHash: b.ManifestHash, ModuleSHA256: b.ModuleSHA256,
-		Source: clean(source.String(), 300), Signer: "none", TrustLevel: trust,
+		CapabilityID: m.CapabilityID, Version: text.Line(m.Version, 64), Digest: b.Digest, ManifestHash: b.ManifestHash, ModuleSHA256: b.ModuleSHA256,
+		Source: text.Line(source.String(), 300), Signer: "none", TrustLevel: trust,
 		Claims: Claims{
-			DisplayName: clean(m.DisplayName, maxTitle), Description: clean(m.Description, 600), Publisher: clean(m.Publisher, maxTitle),
-			Source: clean(m.Source.String(), 300), TrustLevel: m.TrustLevel, Notes: cleanAll(m.Permissions.Notes, 300),
+			DisplayName: text.Line(m.DisplayName, maxTitle), Description: text.Line(m.Description, 600), Publisher: text.Line(m.Publisher, maxTitle),
+			Source: text.Line(m.Source.String(), 300), TrustLevel: m.TrustLevel, Notes: lines(m.Permissions.Notes, 300),
 		},
 		Permissions: permissionWords(m), Never: neverWords(m), Limits: limitWords(m.limits()),
-		Dependencies: dependencyWords(m.Dependencies), Events: cleanAll(m.Events.Produced, 256),
-		ArtifactTypes: cleanAll(m.ArtifactTypes, 32), TakesConfig: m.ConfigSchema != nil,
+		Dependencies: dependencyWords(m.Dependencies), Events: lines(m.Events.Produced, 256),
+		ArtifactTypes: lines(m.ArtifactTypes, 32), TakesConfig: m.ConfigSchema != nil,
 	}
 	for _, t := range m.Tools {
 		d.Tools = append(d.Tools, DisclosedTool{
-			Name: clean(t.Name, maxToolName), Version: t.Version, Category: clean(t.Category, 32), Description: clean(t.Description, 400),
+			Name: text.Line(t.Name, maxToolName), Version: t.Version, Category: text.Line(t.Category, 32), Description: text.Line(t.Description, 400),
 			Claims: annotationWords(t.Annotations), May: flagWords(t.Permissions),
 		})
 	}
 	return d
 }
 
-func (l *Lifecycle) disclose(c candidate) Disclosure { return Disclose(c.bundle, c.source, c.trust) }
+func (l *Lifecycle) disclose(c Found) Disclosure { return Disclose(c.Bundle, c.Source, c.TrustLevel) }
 
 // Write shows the disclosure to a person.
 func (d Disclosure) Write(w io.Writer) error {

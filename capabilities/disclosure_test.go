@@ -113,24 +113,6 @@ func TestC3TricksInPublishersText(t *testing.T) {
 	}
 }
 
-func TestClean(t *testing.T) {
-	for text, want := range map[string]string{
-		"plain":                  "plain",
-		" a \t\n b ":             "a b",
-		"a\x00b\x7fc\u0085d":     "abc d",
-		"caf\u00e9 日本 🙂":         "café 日本 🙂",
-		"\u200b\u2060":           "",
-		"\u2028line":             "line",
-		"a\u202eb":               "ab",
-		"\xff\xfe":               "",
-		strings.Repeat("é", 200): strings.Repeat("é", 128) + "…",
-	} {
-		if got := clean(text, 128); got != want {
-			t.Errorf("clean(%q) is %q, want %q", text, got, want)
-		}
-	}
-}
-
 func TestPermissionWords(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -3,9 +3,9 @@ package capabilities
 import (
 	"context"
 	"database/sql"
-	"strings"
 
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/text"
 	"github.com/aircoding/air/runtime/event"
 )
 
@@ -17,7 +17,7 @@ func (l *Lifecycle) Enable(ctx context.Context, id, digest string, confirm func(
 	if !l.config.Project.Exists() {
 		return Status{}, fault.New(fault.InvalidInput, "no_project", "a capability is enabled in a project, and there is none here").WithHint("air init makes this folder a project")
 	}
-	c, err := l.find(id, digest)
+	c, err := l.Find(id, digest)
 	if err != nil {
 		return Status{}, err
 	}
@@ -25,16 +25,16 @@ func (l *Lifecycle) Enable(ctx context.Context, id, digest string, confirm func(
 	if err != nil {
 		return Status{}, err
 	}
-	if has && previous.Digest == c.bundle.Digest && previous.Trust == c.trust {
+	if has && previous.Digest == c.Digest && previous.Trust == c.TrustLevel {
 		_, err := l.load(ctx, previous)
-		return l.status(c, Active, err), err
+		return l.triedStatus(c, Active, err), err
 	}
 	if err := l.check(ctx, c); err != nil {
 		return Status{}, err
 	}
 	d := l.disclose(c)
 	if has {
-		d.Replaces = &Replaced{Version: clean(previous.Version, 64), Digest: previous.Digest}
+		d.Replaces = &Replaced{Version: text.Line(previous.Version, 64), Digest: previous.Digest}
 	}
 	switch yes, err := confirm(d); {
 	case err != nil:
@@ -45,59 +45,59 @@ func (l *Lifecycle) Enable(ctx context.Context, id, digest string, confirm func(
 	if err := l.activate(ctx, c, previous, has); err != nil {
 		return Status{}, err
 	}
-	return l.status(c, Active, nil), nil
+	return l.triedStatus(c, Active, nil), nil
 }
 
-// find returns the one bundle that a person means.
-func (l *Lifecycle) find(id, digest string) (candidate, error) {
+// Find returns the one bundle that a person means.
+func (l *Lifecycle) Find(id, digest string) (Found, error) {
 	if !capabilityName.MatchString(id) {
-		return candidate{}, fault.New(fault.InvalidInput, "bad_name", "%.80q is no capability name", id)
+		return Found{}, fault.New(fault.InvalidInput, "bad_name", "%.80q is no capability name", id)
 	}
 	if digest == "" {
 		s, err := l.settings()
 		if err != nil {
-			return candidate{}, err
+			return Found{}, err
 		}
 		digest = s.of(id).Digest
 	}
 	local, localErr := l.local(id)
 	here := !fault.Is(localErr, fault.NotFound)
-	if here && localErr == nil && digest != "" && strings.HasPrefix(local.bundle.Digest, digest) {
+	if here && localErr == nil && matches(local.Digest, digest) {
 		return local, nil
 	}
 	i, err := l.config.Store.Get(id, digest)
 	switch {
 	case err == nil && here && digest == "":
-		return candidate{}, fault.New(fault.InvalidInput, "ambiguous", "capability %s lies in the project and is installed besides", id).
+		return Found{}, fault.New(fault.InvalidInput, "ambiguous", "capability %s lies in the project and is installed besides", id).
 			WithHint("write %s@sha256:… of the one you mean; air ls shows both", id)
 	case err == nil:
 		return l.proven(id, i.Digest)
 	case here && digest == "":
 		return local, localErr
 	}
-	return candidate{}, err
+	return Found{}, err
 }
 
 // proven checks an installed bundle as if it came from outside just now: a later
 // version of air may refuse what an earlier one placed.
-func (l *Lifecycle) proven(id, digest string) (candidate, error) {
+func (l *Lifecycle) proven(id, digest string) (Found, error) {
 	c, err := l.installed(id, digest)
 	if err != nil {
 		return c, err
 	}
-	if _, err := ParseManifest(c.bundle.Manifest.Canonical()); err != nil {
+	if _, err := ParseManifest(c.Manifest.Canonical()); err != nil {
 		return c, err
 	}
-	return c, c.bundle.prove()
+	return c, c.prove()
 }
 
 // check records that a bundle was found and whether it can be used here.
-func (l *Lifecycle) check(ctx context.Context, c candidate) error {
+func (l *Lifecycle) check(ctx context.Context, c Found) error {
 	if err := l.discovered(ctx, c.row(Discovered), nil); err != nil {
 		return err
 	}
 	if _, err := l.ready(c, false); err != nil {
-		return l.fail(ctx, c.row(Failed), err)
+		return l.recordFailure(ctx, c.row(Failed), err)
 	}
 	return nil
 }
@@ -115,7 +115,7 @@ func (l *Lifecycle) discovered(ctx context.Context, r row, invalid error) error 
 		}
 	}
 	if invalid != nil {
-		return l.failed(ctx, r, invalid)
+		return l.markFailed(ctx, r, invalid)
 	}
 	if len(known) == 0 {
 		r.State = Validated
@@ -126,10 +126,10 @@ func (l *Lifecycle) discovered(ctx context.Context, r row, invalid error) error 
 
 // activate takes a bundle through the states to active. The step that counts, one
 // digest in place of another, is one transaction.
-func (l *Lifecycle) activate(ctx context.Context, c candidate, previous row, replaces bool) error {
-	m := c.bundle.Manifest
+func (l *Lifecycle) activate(ctx context.Context, c Found, previous row, replaces bool) error {
+	m := c.Manifest
 	facts := map[string]any{
-		"manifest_hash": c.bundle.ManifestHash, "source": c.source, "signer": "none", "dependencies_checked": len(m.Dependencies) == 0,
+		"manifest_hash": c.ManifestHash, "source": c.Source, "signer": "none", "dependencies_checked": len(m.Dependencies) == 0,
 	}
 	r := c.row(Enabled)
 	r.Enabled = true

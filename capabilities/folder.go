@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/regular"
 	"github.com/aircoding/air/oci"
 )
 
@@ -66,7 +67,7 @@ func (f *folder) manifest() (*Manifest, []byte, error) {
 		m, err := ParseManifest(jsonText)
 		return m, help, named(filepath.Join(f.dir, manifestJSON), err)
 	}
-	m, body, err := ParseCapabilityMD(mdText)
+	m, body, err := parseCapabilityMD(mdText)
 	if len(body) > 0 && len(help) > 0 {
 		return nil, nil, badBundle("%s has a help text in %s and one in %s", f.dir, manifestMD, helpFile).WithHint("keep one of them")
 	}
@@ -82,23 +83,17 @@ func named(file string, err error) error {
 }
 
 // read returns a regular file of at most limit bytes.
-func (f *folder) read(name string, limit int64) (content []byte, err error) {
+func (f *folder) read(name string, limit int64) ([]byte, error) {
 	file, err := f.open(name)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	if info, err := file.Stat(); err == nil && info.Size() > limit {
+	defer file.Close()
+	content, err := regular.ReadFile(file, limit)
+	if errors.Is(err, regular.ErrTooLarge) {
 		return nil, f.tooLarge(name, limit)
 	}
-	content, err = io.ReadAll(io.LimitReader(file, limit+1))
-	if err != nil {
-		return nil, err
-	}
-	if int64(len(content)) > limit {
-		return nil, f.tooLarge(name, limit)
-	}
-	return content, nil
+	return content, err
 }
 
 func (f *folder) tooLarge(name string, limit int64) error {
@@ -162,7 +157,7 @@ func (f *folder) addFolders(layers []oci.Layer) ([]oci.Layer, error) {
 
 // hash reads one file for its digest; total counts what all files may have together.
 func (f *folder) hash(name string, total *int64) (l oci.Layer, err error) {
-	if why := unsafePath(name); why != "" {
+	if why := oci.UnsafeTitle(name); why != "" {
 		return l, badBundle("the name %.100q in %s %s", name, f.dir, why)
 	}
 	file, err := f.open(name)

@@ -57,7 +57,7 @@ func TestBothFormsAreOneManifest(t *testing.T) {
 	}
 	for _, ending := range []string{"\n", "\r\n"} {
 		text := strings.ReplaceAll(frontMatter+"# Help\n---\nmore\n", "\n", ending)
-		fromYAML, help, err := ParseCapabilityMD([]byte(text))
+		fromYAML, help, err := parseCapabilityMD([]byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +81,7 @@ func TestCapabilityMDRefusals(t *testing.T) {
 		{"empty", "", "", "does not begin", 0},
 		{"empty front matter", "---\n---\n", "", "got null", 0},
 		{"unknown key", change("publisher:", "publischer:"), "/publischer", "did you mean", 7},
-		{"value of a tool", change("category: project", "category: sport"), "/tools/0/category", "no category", 13},
+		{"value of a tool", change("category: project", "category: sport"), "/tools/0/category", "none of", 13},
 		{"duplicate key", change("version: 1.2.0", "version: 1.2.0\nversion: 1.3.0"), "", "duplicate key", 6},
 		{"alias", change("permissions: {}", "permissions: *x"), "", "", 0},
 		{"anchor", change("permissions: {}", "permissions: &x {}"), "/tools/1/permissions", "anchors", 25},
@@ -91,7 +91,7 @@ func TestCapabilityMDRefusals(t *testing.T) {
 		{"key of 300 bytes", "---\n" + strings.Repeat("k", 300) + ": [0]\n---\n", "", "", 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, _, err := ParseCapabilityMD([]byte(c.text))
+			_, _, err := parseCapabilityMD([]byte(c.text))
 			if err == nil {
 				t.Fatal("accepted")
 			}

@@ -30,7 +30,7 @@ func FuzzParseCapabilityMD(f *testing.F) {
 	f.Add([]byte("---\na: &b [*b]\n---\n"))
 	f.Add([]byte("---\n? [a]\n: b\n--- \n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		m, _, err := ParseCapabilityMD(text)
+		m, _, err := parseCapabilityMD(text)
 		if err != nil {
 			if k := fault.From(err).Kind; k != fault.InvalidInput {
 				t.Errorf("refused as %s: %v", k, err)

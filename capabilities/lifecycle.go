@@ -115,11 +115,11 @@ func (l *Lifecycle) Tools(ctx context.Context) ([]*runtime.Tool, error) {
 func (l *Lifecycle) load(ctx context.Context, r row) (loaded, error) {
 	c, err := l.verified(r)
 	if err != nil {
-		return loaded{}, l.fail(ctx, r, err)
+		return loaded{}, l.recordFailure(ctx, r, err)
 	}
 	ready, err := l.ready(c, true)
 	if err != nil {
-		return loaded{}, l.fail(ctx, r, err)
+		return loaded{}, l.recordFailure(ctx, r, err)
 	}
 	if r.State == Active {
 		return ready, nil
@@ -129,7 +129,7 @@ func (l *Lifecycle) load(ctx context.Context, r row) (loaded, error) {
 }
 
 // verified returns the bytes that a row's digest names, or an integrity error.
-func (l *Lifecycle) verified(r row) (candidate, error) {
+func (l *Lifecycle) verified(r row) (Found, error) {
 	if r.Trust == UserInstalled {
 		return l.installed(r.ID, r.Digest)
 	}
@@ -137,16 +137,16 @@ func (l *Lifecycle) verified(r row) (candidate, error) {
 	if err != nil {
 		return c, changed("capability %s of the project: %w", r.ID, err).WithHint("air enable %s checks it and asks again once it is right", r.ID)
 	}
-	if c.bundle.Digest != r.Digest {
-		return c, changed("capability %s of the project is not what was enabled: got %s, enabled is %s", r.ID, c.bundle.Digest, r.Digest).
+	if c.Digest != r.Digest {
+		return c, changed("capability %s of the project is not what was enabled: got %s, enabled is %s", r.ID, c.Digest, r.Digest).
 			WithHint("air enable %s shows what it is now and asks again", r.ID)
 	}
 	return c, nil
 }
 
 // ready holds a bundle against what the project says about it.
-func (l *Lifecycle) ready(c candidate, consented bool) (loaded, error) {
-	m := c.bundle.Manifest
+func (l *Lifecycle) ready(c Found, consented bool) (loaded, error) {
+	m := c.Manifest
 	s, err := l.settings()
 	if err != nil {
 		return loaded{}, err
@@ -160,7 +160,7 @@ func (l *Lifecycle) ready(c candidate, consented bool) (loaded, error) {
 		return loaded{}, err
 	}
 	return loaded{
-		bundle: c.bundle, limits: lowered(m.limits(), own.Limits), config: config,
+		bundle: c.Bundle, limits: lowered(m.limits(), own.Limits), config: config,
 		consented: consented, make: l.config.NewImplementation,
 	}, nil
 }

@@ -168,7 +168,7 @@ func TestEnable(t *testing.T) {
 		t.Errorf("limits are %+v", tool.Limits)
 	}
 	m := w.modules[len(w.modules)-1]
-	if m.Tool != "acme-csv.summarize" || m.ModuleSHA256 != b.ModuleSHA256 || m.Digest != b.Digest || string(m.Config) != `{"separator":","}` {
+	if m.Tool != "acme-csv.summarize" || m.ModuleSHA256 != b.ModuleSHA256 || string(m.Config) != `{"separator":","}` {
 		t.Errorf("the module is %+v", m)
 	}
 	if content, err := os.ReadFile(m.Path); err != nil || string(content) != string(minimalModule) {
@@ -366,6 +366,39 @@ func TestAmbiguousAndByDigest(t *testing.T) {
 	}
 }
 
+// TestEnableByShortDigest: what a person consents to is named by 8 hex digits at the
+// least, wherever it lies.
+func TestEnableByShortDigest(t *testing.T) {
+	w := newWorld(t)
+	w.localBundle()
+	digest := openSample(t).Digest
+	for _, written := range []string{"s", "sha256:", digest[:len("sha256:")+7], strings.ToUpper(digest)} {
+		_, err := w.lifecycle.Enable(t.Context(), "acme-csv", written, yes)
+		wantFault(t, err, fault.NotFound, "not_installed", "acme-csv")
+	}
+	if s := w.enable(digest[:len("sha256:")+8]); s.TrustLevel != ProjectLocal {
+		t.Errorf("status is %+v", s)
+	}
+}
+
+// TestFind: what air inspect and air validate show is what air enable would take.
+func TestFind(t *testing.T) {
+	w := newWorld(t)
+	w.localBundle()
+	found, err := w.lifecycle.Find("acme-csv", "")
+	if err != nil || found.TrustLevel != ProjectLocal || found.Source.String() != "folder .air/shared/capabilities/acme-csv" || found.Digest != openSample(t).Digest {
+		t.Errorf("of the project: %+v, %v", found, err)
+	}
+	installed := withVersion(t, "3.0.0")
+	place(t, w.store, installed)
+	found, err = w.lifecycle.Find("acme-csv", installed.Digest)
+	if err != nil || found.TrustLevel != UserInstalled || found.Source != sampleSource || found.Manifest.Version != "3.0.0" {
+		t.Errorf("installed: %+v, %v", found, err)
+	}
+	_, err = w.lifecycle.Find("other", "")
+	wantFault(t, err, fault.NotFound, "not_installed", "other")
+}
+
 func TestDisable(t *testing.T) {
 	w := newWorld(t)
 	place(t, w.store, openSample(t))
@@ -498,14 +531,6 @@ func TestSingle(t *testing.T) {
 	}
 	_, err = s.Tool(t.Context(), "other.run")
 	wantFault(t, err, fault.NotFound, "unknown_tool", "other.run")
-
-	w := newWorld(t)
-	place(t, w.store, withVersion(t, "2.0.0"))
-	w.enable("")
-	s.Next = w.lifecycle
-	if tool, err = s.Tool(t.Context(), "acme-csv.summarize"); err != nil || tool.Owner.Consented {
-		t.Errorf("an enabled bundle of the same name got in front: %v", err)
-	}
 	if tools, err := s.Tools(t.Context()); err != nil || len(tools) != 2 {
 		t.Errorf("tools are %d, %v", len(tools), err)
 	}

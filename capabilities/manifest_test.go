@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aircoding/air/internal/schema"
 	"github.com/aircoding/air/resources"
@@ -62,6 +64,8 @@ func TestRefusals(t *testing.T) {
 		{"tool twice", "/tools/1/name", "acme-csv.summarize", "", "declared twice"},
 		{"tool version 0", "/tools/0/version", 0, "", "count from 1"},
 		{"category", "/tools/0/category", "filesytem", "", "did you mean filesystem"},
+		{"long title of a tool", "/tools/0/annotations/title", strings.Repeat("é", 129), "", "limit is 128"},
+		{"long notes", "/dependencies/0/permission_notes", strings.Repeat("é", 4097), "", "limit is 4096"},
 		{"tool flag beyond the manifest", "/tools/0/permissions/network", true, "", "more than its capability"},
 		{"write flag beyond the manifest", "/tools/1/permissions/write_paths", true, "", "more than its capability"},
 		{"execute flag beyond the manifest", "/tools/1/permissions/execute", true, "", "more than its capability"},
@@ -100,18 +104,19 @@ func TestRefusals(t *testing.T) {
 		{"unknown entrypoint", "/entrypoint/kind", "docker", "", "want wasm"},
 		{"wasi.command", "/entrypoint/abi", "wasi.command", "", "not supported yet"},
 		{"unknown ABI", "/entrypoint/abi", "air.v2", "", "no ABI"},
-		{"absolute module", "/entrypoint/module", "/etc/passwd.wasm", "", "is absolute"},
-		{"module that leads out", "/entrypoint/module", "../m.wasm", "", "leads out"},
+		{"absolute module", "/entrypoint/module", "/etc/passwd.wasm", "", "no clean relative path"},
+		{"module that leads out", "/entrypoint/module", "../m.wasm", "", "no clean relative path"},
 		{"module with a backslash", "/entrypoint/module", `a\m.wasm`, "", "backslash"},
 		{"module that is unclean", "/entrypoint/module", "a//m.wasm", "", "no clean relative path"},
-		{"module of another kind", "/entrypoint/module", "capability.json", "", "does not end in .wasm"},
+		{"module that cannot be seen", "/entrypoint/module", "a\u200b.wasm", "", "cannot be seen"},
+		{"module of another kind", "/entrypoint/module", "module.json", "", "does not end in .wasm"},
 		{"module among assets", "/entrypoint/module", "assets/m.wasm", "", "beside the manifest"},
 		{"memory over its ceiling", "/entrypoint/limits/memory_bytes", 1<<30 + 1, "", "between 1 and 1073741824"},
 		{"time over its ceiling", "/entrypoint/limits/timeout_ms", 600_001, "", "between 1 and 600000"},
 		{"calls over their ceiling", "/entrypoint/limits/host_calls", 100_001, "", "between 1 and 100000"},
 		{"depth over its ceiling", "/entrypoint/limits/call_depth", 9, "", "between 1 and 8"},
 		{"negative limit", "/entrypoint/limits/log_bytes", -1, "", "between 1 and"},
-		{"limit 0", "/entrypoint/limits/output_bytes", 0, "", "leave it out"},
+		{"limit 0", "/entrypoint/limits/output_bytes", 0, "", "at least 1"},
 		{"unknown key", "/capabilityid", "x", "", `did you mean "capability_id"`},
 		{"unknown key of a tool", "/tools/0/inputschema", true, "", `did you mean "input_schema"`},
 		{"unknown key of a scope", "/permissions/scopes/url", true, "", "unknown key"},
@@ -163,7 +168,7 @@ func TestRefusedDocuments(t *testing.T) {
 		{"duplicate key by escape", `{"a":1,"\u0061":2}`, "/a", "duplicate"},
 		{"broken UTF-8", "{\"a\":\"\xff\"}", "", "UTF-8"},
 		{"half a surrogate pair", `{"a":"\ud800"}`, "", ""},
-		{"a key of 300 bytes", `{"` + strings.Repeat("k", 300) + `":[0]}`, "", "more than 256 bytes"},
+		{"a key of 300 bytes", `{"` + strings.Repeat("k", 300) + `":[0]}`, "/" + strings.Repeat("k", 299) + "…", "unknown key"},
 		{"number with a huge exponent, G19", `{"version":1e999999}`, "/version", "exponent"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -225,6 +230,43 @@ func TestG19Schemas(t *testing.T) {
 				wantProblem(t, err, at, c.message)
 			}
 		})
+	}
+}
+
+// TestLengthsAreCharacters: of texts that people read, so that a script counts like
+// another one.
+func TestLengthsAreCharacters(t *testing.T) {
+	for at, n := range map[string]int{
+		"/display_name": 128, "/publisher": 128, "/description": 4096, "/tools/0/description": 4096, "/tools/0/annotations/title": 128, "/dependencies/0/permission_notes": 4096,
+	} {
+		if _, err := ParseManifest(edited(t, at, strings.Repeat("日", n))); err != nil {
+			t.Errorf("%s of %d characters: %v", at, n, err)
+		}
+	}
+}
+
+// TestLongKeyAboveManyValues: each place below a long key carries it in its pointer. A
+// small document must not need gigabytes for that.
+func TestLongKeyAboveManyValues(t *testing.T) {
+	key := strings.Repeat("k", 60_000)
+	many := map[string]any{}
+	for n := range 5_000 {
+		many[strconv.Itoa(n)] = map[string]any{}
+	}
+	start := time.Now()
+	_, err := ParseManifest(edited(t, "/tools/0/input_schema/properties", map[string]any{key: map[string]any{"properties": many}}))
+	wantProblem(t, err, "", "keys too long")
+	if d := time.Since(start); d > 2*time.Second {
+		t.Errorf("it took %v", d)
+	}
+}
+
+// TestDuplicateKeyLine: the second one is the mistake.
+func TestDuplicateKeyLine(t *testing.T) {
+	_, err := ParseManifest([]byte("{\"schema_version\": 1,\n\"tools\": [],\n\n\"tools\": []}"))
+	all := problemsOf(t, err)
+	if len(all) != 1 || all[0].Pointer != "/tools" || all[0].Line != 4 {
+		t.Errorf("got %+v", all)
 	}
 }
 

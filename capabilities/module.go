@@ -3,15 +3,13 @@ package capabilities
 import (
 	"encoding/json"
 	"errors"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/aircoding/air/internal/canon"
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/regular"
 	"github.com/aircoding/air/runtime"
 	"github.com/aircoding/air/runtime/permission"
 )
@@ -19,7 +17,6 @@ import (
 // Module is what an engine needs to run one tool of a bundle.
 type Module struct {
 	Capability   string
-	Digest       string // of the bundle; "" for a bare module
 	Tool         string
 	Path         string // the module file
 	ModuleSHA256 string // hex: what is run is what was verified
@@ -36,13 +33,13 @@ func BareModule(path string) (*Bundle, error) {
 	}
 	module, err := readModule(path)
 	if err != nil {
-		return nil, ioFault("reading the module "+path, err)
+		return nil, fault.IO("reading the module "+path, err)
 	}
 	if err := prove(path, module); err != nil {
 		return nil, err
 	}
 	m := &Manifest{
-		SchemaVersion: 1, CapabilityID: bareID, DisplayName: filepath.Base(path), Version: "0",
+		SchemaVersion: 1, CapabilityID: localID, DisplayName: filepath.Base(path), Version: "0",
 		Description: "A module without a manifest.", Source: Source{Kind: "local_path", Path: path}, TrustLevel: Untrusted,
 		Entrypoint: &Entrypoint{Kind: "wasm", Module: filepath.Base(path), ABI: "air.v1"},
 	}
@@ -52,21 +49,13 @@ func BareModule(path string) (*Bundle, error) {
 }
 
 // readModule reads a file that the person named, who may use links.
-func readModule(path string) (module []byte, err error) {
-	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if errors.Is(err, fs.ErrNotExist) {
+func readModule(path string) ([]byte, error) {
+	module, err := regular.Read(path, maxModule, true)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, fault.New(fault.NotFound, "no_module", "%w", err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(badBundle("%s is no regular file", path), err)
-	}
-	module, err = io.ReadAll(io.LimitReader(file, maxModule+1))
-	if len(module) > maxModule {
-		return nil, badBundle("%s has more than %d bytes", path, maxModule)
+	case errors.Is(err, regular.ErrNot), errors.Is(err, regular.ErrTooLarge):
+		return nil, badBundle("%w", err)
 	}
 	return module, err
 }
@@ -81,7 +70,7 @@ func (b *Bundle) declaration(name string) (ToolDeclaration, bool) {
 	return ToolDeclaration{
 		Name: name, Version: 1, Category: "internal", Description: "A tool of a module without a manifest.",
 		InputSchema: anyObject, OutputSchema: anyObject,
-	}, ownerOf(name) == bareID
+	}, ownerOf(name) == localID
 }
 
 // loaded is a bundle that was verified, ready to make tools of.
@@ -123,7 +112,7 @@ func (l loaded) assemble(t ToolDeclaration) *runtime.Tool {
 		},
 		Capability: b.Manifest.CapabilityID,
 		Implementation: l.make(Module{
-			Capability: b.Manifest.CapabilityID, Digest: b.Digest, Tool: t.Name,
+			Capability: b.Manifest.CapabilityID, Tool: t.Name,
 			Path: b.module, ModuleSHA256: b.ModuleSHA256, Limits: l.limits, Config: l.config,
 		}),
 	}

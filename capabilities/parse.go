@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
-	"strings"
 
 	"github.com/aircoding/air/internal/canon"
 	"github.com/aircoding/air/internal/yamldoc"
@@ -14,64 +13,66 @@ import (
 const (
 	maxManifest = 256 << 10
 	maxDepth    = 32
-	maxKey      = 256 // bytes as written, of a key
 )
 
 // ParseManifest reads a manifest in its JSON form and refuses it with every problem
 // that it has, each by its JSON pointer.
 func ParseManifest(doc []byte) (*Manifest, error) {
-	return parseManifest(doc, thirdParty, jsonLines(doc))
+	var p problems
+	whole := checkText(doc, &p)
+	lines, err := yamldoc.LinesOf(doc) // up to where it is broken
+	if whole && err != nil {
+		p.add("", "%v", err)
+	}
+	delete(lines, "") // what is said of the whole document stands on no line of it
+	return parseManifest(doc, lines, 0, &p)
 }
 
-// ParseCapabilityMD reads a manifest from the YAML front matter of CAPABILITY.md. What
+// parseCapabilityMD reads a manifest from the YAML front matter of CAPABILITY.md. What
 // follows it is the help text.
-func ParseCapabilityMD(text []byte) (m *Manifest, help []byte, err error) {
+func parseCapabilityMD(text []byte) (m *Manifest, help []byte, err error) {
+	var p problems
 	front, help, ok := splitFrontMatter(text)
 	if !ok {
-		var p problems
 		p.add("", "CAPABILITY.md does not begin with YAML front matter: a line ---, the manifest, a line ---")
-		return nil, nil, p.err(noLines)
+		return nil, nil, p.err(nil, 0)
 	}
 	doc, lines, err := yamldoc.ToJSON(front)
 	if err != nil {
 		return nil, nil, yamlProblem(err)
 	}
-	m, err = parseManifest(doc, thirdParty, yamlLines(lines))
+	checkText(doc, &p)
+	m, err = parseManifest(doc, lines, fence, &p)
 	return m, help, err
 }
 
-// origin says whose manifest is read: the rules for air's own differ.
-type origin int
+// fence is how many lines stand before the front matter in its file.
+const fence = 1
 
-const (
-	thirdParty origin = iota
-	ours
-)
-
-func parseManifest(doc []byte, from origin, lines lineIndex) (*Manifest, error) {
-	var p problems
-	if !checkText(doc, &p) {
-		if p.list[0].Pointer == "" {
-			lines = noLines // too large, too deep or no text: not read again
-		}
-		return nil, p.err(lines)
-	}
-	tree, canonical := decodeTree(doc, &p)
+// parseManifest reads a document of which the text was checked; p has what was found
+// then. Its lines are counted from below others.
+func parseManifest(doc []byte, lines yamldoc.Lines, above int, p *problems) (*Manifest, error) {
 	if len(p.list) > 0 {
-		return nil, p.err(noLines)
+		return nil, p.err(lines, above)
 	}
-	checkShape(tree, reflect.TypeFor[Manifest](), "", &p)
+	tree, canonical := decodeTree(doc, p)
+	if len(p.list) > 0 {
+		return nil, p.err(lines, above)
+	}
+	for _, mistake := range yamldoc.Check(tree, reflect.TypeFor[Manifest](), true) {
+		p.add(mistake.Pointer, "%s", mistake.Reason)
+	}
 	m, err := decodeManifest(canonical)
 	if err != nil && len(p.list) == 0 {
 		p.add("", "%v", err)
 	}
 	if err == nil {
-		validate(m, tree, from, &p)
+		validate(m, p)
 	}
 	if len(p.list) == 0 {
-		checkOwnSchema("capability", canonical, &p)
+		checkOwnSchema("capability", canonical, p)
 	}
-	if err := p.err(lines); err != nil {
+	if err := p.err(lines, above); err != nil {
 		return nil, err
 	}
 	return m, nil
@@ -89,51 +90,11 @@ func checkText(doc []byte, p *problems) bool {
 		p.add("", "the manifest has %d bytes, the limit is %d", len(doc), maxManifest)
 		return false
 	}
-	if key := longKey(doc); key != "" {
-		p.add("", "the key %.40q… has more than %d bytes", key, maxKey)
-		return false
-	}
 	err := canon.Check(doc, canon.Limits{Bytes: maxManifest, Depth: maxDepth, Strict: true})
-	if err == nil {
-		return true
+	if err != nil {
+		p.addLocated(err.Error())
 	}
-	at, message, found := strings.Cut(err.Error(), ": ")
-	if !found || !strings.HasPrefix(at, "/") {
-		at, message = "", err.Error()
-	}
-	p.add(at, "%s", message)
-	return false
-}
-
-// longKey returns a key that is longer than any that means something. Each place below
-// such a key would carry it in its pointer: a small document would need gigabytes.
-func longKey(doc []byte) string {
-	for rest := doc; ; {
-		start := bytes.IndexByte(rest, '"')
-		if start < 0 {
-			return ""
-		}
-		rest = rest[start+1:]
-		end := stringEnd(rest)
-		text, after := rest[:end], bytes.TrimLeft(rest[min(end+1, len(rest)):], " \t\r\n")
-		if len(text) > maxKey && bytes.HasPrefix(after, []byte(":")) {
-			return string(text)
-		}
-		rest = after
-	}
-}
-
-// stringEnd finds the quotation mark that ends a JSON string.
-func stringEnd(text []byte) int {
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '"':
-			return i
-		}
-	}
-	return len(text)
+	return err == nil
 }
 
 func decodeTree(doc []byte, p *problems) (tree any, canonical []byte) {
@@ -179,8 +140,8 @@ func yamlProblem(err error) error {
 	var y *yamldoc.Error
 	if !errors.As(err, &y) {
 		p.add("", "%v", err)
-		return p.err(noLines)
+		return p.err(nil, 0)
 	}
 	p.add(y.Pointer, "%s", y.Reason)
-	return p.err(yamlLines(yamldoc.Lines{y.Pointer: y.Line}))
+	return p.err(yamldoc.Lines{y.Pointer: y.Line}, fence)
 }

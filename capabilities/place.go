@@ -12,6 +12,7 @@ import (
 
 	"github.com/aircoding/air/internal/atomicfile"
 	"github.com/aircoding/air/internal/canon"
+	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/oci"
 )
 
@@ -50,7 +51,7 @@ type content struct {
 }
 
 func (s *Store) place(ctx context.Context, c content, i Installed) (Installed, error) {
-	unlock, err := s.lock()
+	unlock, err := s.lock(ctx)
 	if err != nil {
 		return Installed{}, err
 	}
@@ -58,7 +59,7 @@ func (s *Store) place(ctx context.Context, c content, i Installed) (Installed, e
 	i.SchemaVersion, i.Digest, i.PlacedAt = 1, c.digest, time.Now().UTC()
 	i.Dir = s.path(i.CapabilityID, i.Digest)
 	if err := s.placeLocked(ctx, c, &i); err != nil {
-		return Installed{}, ioFault("placing "+i.CapabilityID, err)
+		return Installed{}, fault.IO("placing "+i.CapabilityID, err)
 	}
 	return i, nil
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/text"
+	"github.com/aircoding/air/internal/yamldoc"
 )
 
 // Problem is one thing that is wrong in a manifest.
@@ -67,21 +69,28 @@ func (p *problems) add(at, format string, args ...any) {
 		p.more++
 		return
 	}
-	p.list = append(p.list, Problem{Pointer: cut(at, 300), Message: cut(fmt.Sprintf(format, args...), maxMessage)})
+	p.list = append(p.list, Problem{Pointer: text.Cut(at, 300), Message: text.Cut(fmt.Sprintf(format, args...), maxMessage)})
 }
 
-// err is what was collected as one error, nil for nothing. find knows the lines.
-func (p *problems) err(find lineIndex) error {
+// addLocated adds a text that begins with the pointer of what it is about, or with none.
+func (p *problems) addLocated(message string) {
+	at, what, found := strings.Cut(message, ": ")
+	if !found || !strings.HasPrefix(at, "/") {
+		at, what = "", message
+	}
+	p.add(at, "%s", what)
+}
+
+// err is what was collected as one error, nil for nothing. Above the document, of which
+// lines are the lines, stand further ones in its file.
+func (p *problems) err(lines yamldoc.Lines, above int) error {
 	if len(p.list) == 0 {
 		return nil
 	}
-	lines := map[string]int{}
-	for _, problem := range p.list {
-		lines[problem.Pointer] = 0
-	}
-	find(lines)
-	for i := range p.list {
-		p.list[i].Line = lines[p.list[i].Pointer]
+	for i, problem := range p.list {
+		if line := lines[problem.Pointer]; line > 0 {
+			p.list[i].Line = line + above
+		}
 	}
 	invalid := &InvalidError{Problems: p.list, More: p.more}
 	return fault.New(fault.InvalidInput, "bad_manifest", "invalid manifest: %w", invalid).

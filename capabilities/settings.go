@@ -3,17 +3,17 @@ package capabilities
 import (
 	"encoding/json"
 	"errors"
-	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"strings"
-	"syscall"
 
+	"github.com/aircoding/air/internal/canon"
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/glob"
+	"github.com/aircoding/air/internal/regular"
 	"github.com/aircoding/air/internal/yamldoc"
+	"github.com/aircoding/air/oci"
 	"github.com/aircoding/air/runtime"
 	"github.com/aircoding/air/runtime/permission"
 )
@@ -46,12 +46,12 @@ type policy struct {
 // readSettings reads the file, which a repository may have brought along. A missing
 // one says nothing.
 func readSettings(file string, accepted func([]byte) bool) (*settings, error) {
-	text, err := readShared(file)
+	text, err := regular.Read(file, maxManifest, false)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return &settings{}, nil
 	case err != nil:
-		return nil, badSettings(file, err)
+		return nil, badSettings("reading the settings of capabilities", err)
 	}
 	s := &settings{accepted: accepted != nil && accepted(text)}
 	if err := s.parse(text); err != nil {
@@ -60,29 +60,14 @@ func readSettings(file string, accepted func([]byte) bool) (*settings, error) {
 	return s, nil
 }
 
-func badSettings(file string, err error) error {
-	return fault.New(fault.InvalidInput, "bad_settings", "%s: %w", file, err).
+func badSettings(where string, err error) error {
+	return fault.New(fault.InvalidInput, "bad_settings", "%s: %w", where, err).
 		WithHint("no capability can be used until the file is right or gone: what it forbids cannot be read")
 }
 
-func readShared(file string) ([]byte, error) {
-	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(errors.New("is no regular file"), err)
-	}
-	return io.ReadAll(io.LimitReader(f, maxManifest+1)) // yamldoc refuses what is longer
-}
-
 func (s *settings) parse(text []byte) error {
-	doc, _, err := yamldoc.ToJSON(text)
+	doc, _, err := yamldoc.Decode(text, s)
 	if err != nil {
-		return err
-	}
-	if _, err := yamldoc.Decode(text, s); err != nil {
 		return err
 	}
 	var p problems
@@ -97,7 +82,7 @@ func (s *settings) parse(text []byte) error {
 	}
 	for i, pattern := range s.Policy.RequireSignature {
 		if err := permission.CheckPattern(pattern); err != nil {
-			p.add(at("/policy/require_signature", i), "%v", err)
+			p.add(item("/policy/require_signature", i), "%v", err)
 		}
 	}
 	if len(p.list) == 0 {
@@ -110,18 +95,18 @@ func (s *settings) parse(text []byte) error {
 }
 
 func (s setting) check(id string, p *problems) {
-	here := child("/capabilities", id)
+	here := "/capabilities/" + canon.EscapePointer(id)
 	if !capabilityName.MatchString(id) {
 		p.add(here, "%.80q is no capability name", id)
 	}
-	if s.Digest != "" && !digestText.MatchString(s.Digest) {
+	if s.Digest != "" && !oci.ValidDigest(s.Digest) {
 		p.add(here+"/digest", "%.80q is no digest: want sha256: and 64 hex digits", s.Digest)
 	}
 	if err := s.Limits.Validate(); err != nil {
 		p.add(here+"/limits", "%v", err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.DurableEvents)) {
-		at := child(here+"/durable_events", name)
+		at := here + "/durable_events/" + canon.EscapePointer(name)
 		if !strings.HasPrefix(name, "capability."+id+".") {
 			p.add(at, "is not an event of %s", id)
 		}

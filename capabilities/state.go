@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/text"
 	"github.com/aircoding/air/runtime/event"
 )
 
@@ -138,18 +139,18 @@ func (r row) forget(tx *sql.Tx) error {
 // errSame ends a transaction that would tell what was told already.
 var errSame = errors.New("the state is this already")
 
-// fail records that a capability cannot be used and returns what it was given, so that
+// recordFailure records that a capability cannot be used and returns what it was given, so that
 // callers end with it.
-func (l *Lifecycle) fail(ctx context.Context, r row, cause error) error {
+func (l *Lifecycle) recordFailure(ctx context.Context, r row, cause error) error {
 	if ctx.Err() != nil {
 		return cause // the caller went away: that is no fault of the capability's
 	}
-	return errors.Join(cause, l.failed(ctx, r, cause))
+	return errors.Join(cause, l.markFailed(ctx, r, cause))
 }
 
-// failed makes failed the state, with an event once for each reason.
-func (l *Lifecycle) failed(ctx context.Context, r row, cause error) error {
-	r.State, r.Reason, r.Changed = Failed, clean(cause.Error(), 500), fault.Is(cause, fault.Integrity)
+// markFailed makes failed the state, with an event once for each reason.
+func (l *Lifecycle) markFailed(ctx context.Context, r row, cause error) error {
+	r.State, r.Reason, r.Changed = Failed, text.Line(cause.Error(), 500), fault.Is(cause, fault.Integrity)
 	err := l.record(ctx, event.CapabilityFailed, r, nil, r.unlessSame, r.save)
 	if errors.Is(err, errSame) {
 		return nil

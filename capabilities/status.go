@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/text"
 )
 
 // Status is one capability as air ls shows it. Texts of publishers are cleaned.
@@ -91,10 +92,10 @@ func (l *Lifecycle) discoverFolder(ctx context.Context, id string) (Status, erro
 	}
 	source := "folder " + filepath.Join(".air", "shared", "capabilities", id)
 	if invalid != nil {
-		return Status{ID: id, State: Failed, Reason: clean(invalid.Error(), 500), TrustLevel: Untrusted, Source: source}, nil
+		return Status{ID: id, State: Failed, Reason: text.Line(invalid.Error(), 500), TrustLevel: Untrusted, Source: source}, nil
 	}
-	known, err := l.known(ctx, r)
-	return l.statusOf(known, c.bundle.Manifest, source), err
+	known, err := l.triedRow(ctx, r)
+	return rowStatus(known, c.Manifest, source), err
 }
 
 // discoverInstalled lists the install store. Bundles were validated when they were
@@ -113,11 +114,11 @@ func (l *Lifecycle) discoverInstalled(ctx context.Context) ([]Status, error) {
 		if err := l.discovered(ctx, r, nil); err != nil {
 			return nil, err
 		}
-		known, err := l.known(ctx, r)
+		known, err := l.triedRow(ctx, r)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, l.statusOf(known, i.glance(), i.Source.String()))
+		all = append(all, rowStatus(known, i.glance(), i.Source.String()))
 	}
 	return all, nil
 }
@@ -140,8 +141,8 @@ func (i Installed) glance() *Manifest {
 	return m
 }
 
-// known returns the row as it is recorded, after it was tried when it is enabled.
-func (l *Lifecycle) known(ctx context.Context, r row) (row, error) {
+// triedRow returns the row as it is recorded, after it was tried when it is enabled.
+func (l *Lifecycle) triedRow(ctx context.Context, r row) (row, error) {
 	const one = `WHERE id = ? AND digest = ? AND trust = ?`
 	rows, err := l.rows(ctx, one, r.ID, r.Digest, r.Trust)
 	if err != nil || len(rows) == 0 || !rows[0].Enabled {
@@ -166,8 +167,8 @@ func (l *Lifecycle) lost(ctx context.Context) ([]Status, error) {
 			continue
 		}
 		if _, err := l.load(ctx, r); err != nil {
-			r.State, r.Reason, r.Changed = Failed, clean(err.Error(), 500), true
-			all = append(all, l.statusOf(r, &Manifest{}, "gone"))
+			r.State, r.Reason, r.Changed = Failed, text.Line(err.Error(), 500), true
+			all = append(all, rowStatus(r, &Manifest{}, "gone"))
 		}
 	}
 	return all, nil
@@ -179,13 +180,13 @@ func (l *Lifecycle) listed(r row) bool {
 		return err == nil
 	}
 	c, err := l.local(r.ID)
-	return err == nil && c.bundle.Digest == r.Digest
+	return err == nil && c.Digest == r.Digest
 }
 
-func (l *Lifecycle) statusOf(r row, m *Manifest, source string) Status {
+func rowStatus(r row, m *Manifest, source string) Status {
 	s := Status{
-		ID: r.ID, Version: clean(r.Version, 64), Digest: r.Digest, State: r.State, Enabled: r.Enabled, Reason: r.Reason,
-		TrustLevel: r.Trust, Source: clean(source, 300), Tools: cleanAll(m.ToolNames(), maxToolName),
+		ID: r.ID, Version: text.Line(r.Version, 64), Digest: r.Digest, State: r.State, Enabled: r.Enabled, Reason: r.Reason,
+		TrustLevel: r.Trust, Source: text.Line(source, 300), Tools: lines(m.ToolNames(), maxToolName),
 	}
 	if r.Changed {
 		s.TrustLevel = Untrusted
@@ -193,14 +194,14 @@ func (l *Lifecycle) statusOf(r row, m *Manifest, source string) Status {
 	return s
 }
 
-// status is that of a bundle that was just tried.
-func (l *Lifecycle) status(c candidate, state State, failure error) Status {
+// triedStatus is that of a bundle that was just tried.
+func (l *Lifecycle) triedStatus(c Found, state State, failure error) Status {
 	r := c.row(state)
 	r.Enabled = true
 	if failure != nil {
-		r.State, r.Reason, r.Changed = Failed, clean(failure.Error(), 500), fault.Is(failure, fault.Integrity)
+		r.State, r.Reason, r.Changed = Failed, text.Line(failure.Error(), 500), fault.Is(failure, fault.Integrity)
 	}
-	return l.statusOf(r, c.bundle.Manifest, c.source.String())
+	return rowStatus(r, c.Manifest, c.Source.String())
 }
 
 // WriteStatuses writes a table for people.

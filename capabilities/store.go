@@ -1,6 +1,7 @@
 package capabilities
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -13,7 +14,7 @@ import (
 	"github.com/aircoding/air/internal/atomicfile"
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/home"
-	"github.com/aircoding/air/internal/lazyregexp"
+	"github.com/aircoding/air/oci"
 )
 
 // Store keeps bundles in <dir>/<id>/<digest hex>/, where each is whole or not there.
@@ -48,8 +49,6 @@ type Installed struct {
 	Dir string `json:"-"`
 }
 
-var digestText = lazyregexp.New(`^sha256:[0-9a-f]{64}$`)
-
 func (s *Store) path(id, digest string) string {
 	return filepath.Join(s.dir, id, strings.TrimPrefix(digest, "sha256:"))
 }
@@ -76,7 +75,7 @@ func pick(id, digest string, all []Installed) (Installed, error) {
 	}
 	var found []Installed
 	for _, i := range all {
-		if i.Digest == digest || len(digest) >= len("sha256:")+8 && strings.HasPrefix(i.Digest, digest) {
+		if matches(i.Digest, digest) {
 			found = append(found, i)
 		}
 	}
@@ -123,7 +122,7 @@ func (s *Store) of(id string) ([]Installed, error) {
 	var all []Installed
 	for _, e := range entries {
 		digest := "sha256:" + e.Name()
-		if !e.IsDir() || !digestText.MatchString(digest) {
+		if !e.IsDir() || !oci.ValidDigest(digest) {
 			continue
 		}
 		all = append(all, s.record(id, digest))
@@ -161,17 +160,17 @@ func (s *Store) writeRecord(staged string, i Installed) error {
 }
 
 // Remove deletes one bundle: it is gone as a whole or still there.
-func (s *Store) Remove(id, digest string) error {
+func (s *Store) Remove(ctx context.Context, id, digest string) error {
 	i, err := s.Get(id, digest)
 	if err != nil {
 		return err
 	}
-	unlock, err := s.lock()
+	unlock, err := s.lock(ctx)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	return ioFault("removing "+id, s.discard(i.Dir))
+	return fault.IO("removing "+id, s.discard(i.Dir))
 }
 
 // discard moves a folder out of sight in one step and deletes it there.
@@ -191,9 +190,9 @@ func (s *Store) discard(dir string) error {
 }
 
 // lock makes changes to the store wait for each other.
-func (s *Store) lock() (unlock func(), err error) {
-	unlock, err = home.Lock(filepath.Join(s.dir, lockFile))
-	return unlock, ioFault("locking the install store", err)
+func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
+	unlock, err = home.Lock(ctx, filepath.Join(s.dir, lockFile))
+	return unlock, fault.IO("locking the install store", err)
 }
 
 // stage makes a new folder for what is being placed. The caller has the lock, so that
@@ -214,5 +213,5 @@ func readDir(dir string) ([]fs.DirEntry, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	return entries, ioFault("listing "+dir, err)
+	return entries, fault.IO("listing "+dir, err)
 }

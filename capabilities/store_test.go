@@ -13,6 +13,7 @@ import (
 
 	"github.com/aircoding/air/internal/canon"
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/home"
 	"github.com/aircoding/air/oci"
 )
 
@@ -162,19 +163,35 @@ func TestListIgnoresWhatIsNoBundle(t *testing.T) {
 func TestRemove(t *testing.T) {
 	s := OpenStore(t.TempDir())
 	one, two := place(t, s, withVersion(t, "1.0.0")), place(t, s, withVersion(t, "2.0.0"))
-	if err := s.Remove("acme-csv", one.Digest); err != nil {
+	if err := s.Remove(t.Context(), "acme-csv", one.Digest); err != nil {
 		t.Fatal(err)
 	}
 	if all, err := s.List(); err != nil || len(all) != 1 || all[0].Digest != two.Digest {
 		t.Errorf("left are %+v, %v", all, err)
 	}
-	wantFault(t, s.Remove("acme-csv", one.Digest), fault.NotFound, "not_installed", "acme-csv")
-	if err := s.Remove("acme-csv", two.Digest); err != nil {
+	wantFault(t, s.Remove(t.Context(), "acme-csv", one.Digest), fault.NotFound, "not_installed", "acme-csv")
+	if err := s.Remove(t.Context(), "acme-csv", two.Digest); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(s.dir, "acme-csv")); err == nil {
 		t.Error("an empty folder is left")
 	}
+}
+
+// TestStopWaitingForTheStore: another air may hold the lock for long.
+func TestStopWaitingForTheStore(t *testing.T) {
+	s, b := OpenStore(t.TempDir()), openSample(t)
+	i := place(t, s, b)
+	unlock, err := home.Lock(t.Context(), filepath.Join(s.dir, lockFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unlock()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	_, err = s.Place(ctx, b, sampleSource)
+	wantFault(t, err, fault.Timeout, "deadline", "locking")
+	wantFault(t, s.Remove(ctx, "acme-csv", i.Digest), fault.Timeout, "deadline", "locking")
 }
 
 func TestTwoPlacesAtOnce(t *testing.T) {
@@ -266,7 +283,7 @@ func pulled(t testing.TB, a oci.Artifact, raw []byte) oci.Pulled {
 		}
 		name := fmt.Sprint(n)
 		addFiles(t, dir, map[string]string{name: string(content)})
-		p.Layers = append(p.Layers, oci.Stored{Title: l.Title, MediaType: l.MediaType, Digest: l.Digest, Size: l.Size, Path: filepath.Join(dir, name)})
+		p.Layers = append(p.Layers, oci.Stored{Title: l.Title, Digest: l.Digest, Size: l.Size, Path: filepath.Join(dir, name)})
 	}
 	return p
 }
@@ -393,11 +410,11 @@ func TestCrashWhilePlacing(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(dir, stagingDir)); err == nil {
 			t.Fatal("what the dead process left is still there")
 		}
-		if err := s.Remove("acme-csv", small.Digest); err != nil {
+		if err := s.Remove(t.Context(), "acme-csv", small.Digest); err != nil {
 			t.Fatal(err)
 		}
 		if len(all) == 1 {
-			if err := s.Remove("acme-csv", big.Digest); err != nil {
+			if err := s.Remove(t.Context(), "acme-csv", big.Digest); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -436,7 +453,7 @@ func placeForEver(t *testing.T, dir string) {
 	fmt.Println("ready")
 	for {
 		place(t, OpenStore(dir), b)
-		if err := OpenStore(dir).Remove("acme-csv", b.Digest); err != nil {
+		if err := OpenStore(dir).Remove(t.Context(), "acme-csv", b.Digest); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -6,21 +6,22 @@ import (
 	"unicode/utf8"
 
 	"github.com/aircoding/air/internal/schema"
+	"github.com/aircoding/air/internal/text"
 	"github.com/aircoding/air/resources"
 	"github.com/aircoding/air/runtime/event"
 )
 
 const (
 	maxText  = 4096 // characters of a description
-	maxTitle = 128
-	maxList  = 128 // entries of a list
+	maxTitle = 128  // characters of a name
+	maxList  = 128  // entries of a list
 )
 
 // validate reports everything that a manifest of the right shape still has wrong.
-func validate(m *Manifest, tree any, from origin, p *problems) {
-	checkHead(m, from, p)
-	checkNames(m, from, p)
-	checkEntrypoint(m, tree, from, p)
+func validate(m *Manifest, p *problems) {
+	checkHead(m, p)
+	checkNames(m, p)
+	checkEntrypoint(m.Entrypoint, p)
 	checkPermissions(m.Permissions, "/permissions", p)
 	checkTools(m, p)
 	checkEvents(m, p)
@@ -31,45 +32,37 @@ func validate(m *Manifest, tree any, from origin, p *problems) {
 	}
 }
 
-func checkHead(m *Manifest, from origin, p *problems) {
+func checkHead(m *Manifest, p *problems) {
 	if m.SchemaVersion != 1 {
 		p.add("/schema_version", "is %d, this air knows 1", m.SchemaVersion)
 	}
-	checkLine(m.DisplayName, "/display_name", p)
-	checkDescription(m.Description, "/description", p)
-	if len(m.Publisher) > maxTitle {
-		p.add("/publisher", "has %d bytes, the limit is %d", len(m.Publisher), maxTitle)
-	}
+	checkShown(m.DisplayName, maxTitle, "/display_name", p)
+	checkShown(m.Description, maxText, "/description", p)
+	checkCharacters(m.Publisher, maxTitle, "/publisher", p)
 	if !versionText.MatchString(m.Version) {
 		p.add("/version", "%.80q is no version: letters, digits, dots, plus, hyphens and underscores, at most 64, such as 1.2.0", m.Version)
 	}
-	checkClaims(m, from, p)
+	checkClaims(m, p)
 }
 
 // checkClaims refuses levels that nobody can claim for themselves: one comes with air,
 // the other from a signature.
-func checkClaims(m *Manifest, from origin, p *problems) {
+func checkClaims(m *Manifest, p *problems) {
 	switch level := m.TrustLevel; {
-	case from == ours && level != BuiltIn:
-		p.add("/trust_level", "is %q, a manifest of air's own has %q", level, BuiltIn)
-	case from == thirdParty && (level == BuiltIn || level == VerifiedPublisher):
+	case level == BuiltIn || level == VerifiedPublisher:
 		p.add("/trust_level", "a manifest cannot claim %q: the level is computed from where the capability comes from", level)
-	case level != BuiltIn && level != ProjectLocal && level != UserInstalled && level != Untrusted:
+	case level != ProjectLocal && level != UserInstalled && level != Untrusted:
 		p.add("/trust_level", "%.60q is none of project_local, user_installed, untrusted", level)
 	}
-	switch kind := m.Source.Kind; {
-	case from == ours && kind != "built_in":
-		p.add("/source/kind", "is %q, a manifest of air's own has %q", kind, "built_in")
-	case from == thirdParty && kind == "built_in":
-		p.add("/source/kind", "a manifest cannot claim %q: only air's own capabilities are part of it", kind)
-	default:
-		checkSource(m.Source, p)
+	if m.Source.Kind == "built_in" {
+		p.add("/source/kind", "a manifest cannot claim %q: only air's own capabilities are part of it", m.Source.Kind)
+		return
 	}
+	checkSource(m.Source, p)
 }
 
 // sourceFields are the fields that each kind of source has; the first ones it must have.
 var sourceFields = map[string]struct{ must, may []string }{
-	"built_in":   {},
 	"local_path": {must: []string{"path"}},
 	"git":        {must: []string{"url"}, may: []string{"ref"}},
 	"registry":   {must: []string{"registry_id", "package", "version"}},
@@ -102,12 +95,12 @@ func checkEvents(m *Manifest, p *problems) {
 	own := "capability." + m.CapabilityID + "."
 	for i, name := range m.Events.Produced {
 		if !strings.HasPrefix(name, own) || !event.IsCustom(name) {
-			p.add(at("/events/produced", i), "%.128q: a capability's own events are named %s and lower-case words joined by dots", name, own)
+			p.add(item("/events/produced", i), "%.128q: a capability's own events are named %s and lower-case words joined by dots", name, own)
 		}
 	}
 	for i, name := range m.Events.Consumed {
 		if !eventName.MatchString(name) || len(name) > 256 {
-			p.add(at("/events/consumed", i), "%.128q is no event name", name)
+			p.add(item("/events/consumed", i), "%.128q is no event name", name)
 		}
 	}
 	checkLength(len(m.Events.Produced), "/events/produced", p)
@@ -118,10 +111,10 @@ func checkArtifactTypes(types []string, p *problems) {
 	seen := map[string]bool{}
 	for i, t := range types {
 		if !artifactType.MatchString(t) {
-			p.add(at("/artifact_types", i), "%.80q is no artifact type: a lower-case letter, then letters, digits, hyphens and underscores, at most 32", t)
+			p.add(item("/artifact_types", i), "%.80q is no artifact type: a lower-case letter, then letters, digits, hyphens and underscores, at most 32", t)
 		}
 		if seen[t] {
-			p.add(at("/artifact_types", i), "%.80q is listed twice", t)
+			p.add(item("/artifact_types", i), "%.80q is listed twice", t)
 		}
 		seen[t] = true
 	}
@@ -129,8 +122,8 @@ func checkArtifactTypes(types []string, p *problems) {
 }
 
 // checkSchema compiles a schema as it will be compiled when it is used.
-func checkSchema(text []byte, at string, p *problems) {
-	if _, err := schema.Compile(text); err != nil {
+func checkSchema(doc []byte, at string, p *problems) {
+	if _, err := schema.Compile(doc); err != nil {
 		p.add(at, "%v", err)
 	}
 }
@@ -138,36 +131,34 @@ func checkSchema(text []byte, at string, p *problems) {
 // checkOwnSchema holds the published schema of a document of ours against one that
 // every other check has passed: the two must not say different things.
 func checkOwnSchema(kind string, doc []byte, p *problems) {
-	text, err := resources.Schema(kind)
+	published, err := resources.Schema(kind)
 	if err != nil {
 		p.add("", "%v", err)
 		return
 	}
-	s, err := schema.Compile(text)
+	s, err := schema.Compile(published)
 	if err == nil {
 		err = s.Validate(doc)
 	}
-	if err != nil {
-		p.add("", "%v", err)
+	if err == nil {
+		return
+	}
+	for line := range strings.Lines(err.Error()) {
+		p.addLocated(strings.TrimSuffix(line, "\n"))
 	}
 }
 
-// checkLine wants a short text that people see as a name.
-func checkLine(text, at string, p *problems) {
-	if clean(text, maxTitle) == "" {
+// checkShown wants a text in which people see something.
+func checkShown(shown string, limit int, at string, p *problems) {
+	if text.Line(shown, limit) == "" {
 		p.add(at, "is empty")
 	}
-	if n := utf8.RuneCountInString(text); n > maxTitle {
-		p.add(at, "has %d characters, the limit is %d", n, maxTitle)
-	}
+	checkCharacters(shown, limit, at, p)
 }
 
-func checkDescription(text, at string, p *problems) {
-	if clean(text, maxText) == "" {
-		p.add(at, "is empty")
-	}
-	if n := utf8.RuneCountInString(text); n > maxText {
-		p.add(at, "has %d characters, the limit is %d", n, maxText)
+func checkCharacters(shown string, limit int, at string, p *problems) {
+	if n := utf8.RuneCountInString(shown); n > limit {
+		p.add(at, "has %d characters, the limit is %d", n, limit)
 	}
 }
 
@@ -177,4 +168,5 @@ func checkLength(n int, at string, p *problems) {
 	}
 }
 
-func at(list string, i int) string { return list + "/" + strconv.Itoa(i) }
+// item is the pointer of one entry of a list.
+func item(list string, i int) string { return list + "/" + strconv.Itoa(i) }

@@ -21,9 +21,9 @@ func checkPermissions(d PermissionDeclaration, at string, p *problems) {
 		has        bool
 		check      func(string) string
 	}{
-		{"read", "read_project", s.Read, d.ReadProject, badGlob},
-		{"write", "write_project", s.Write, d.WriteProject, badGlob},
-		{"commands", "execute_commands", s.Commands, d.ExecuteCommands, badCommand},
+		{"read", "read_project", s.Read, d.ReadProject, bad(permission.CheckPathPattern)},
+		{"write", "write_project", s.Write, d.WriteProject, bad(permission.CheckPathPattern)},
+		{"commands", "execute_commands", s.Commands, d.ExecuteCommands, bad(permission.CheckPattern)},
 		{"network", "network", s.Network, d.Network, badEndpoint},
 		{"tools", "", s.Tools, true, badTool},
 		{"secrets", "credentials", s.Secrets, d.Credentials, badSecret},
@@ -38,7 +38,7 @@ func checkPermissions(d PermissionDeclaration, at string, p *problems) {
 		checkLength(len(scope.list), here, p)
 		for i, entry := range scope.list {
 			if why := scope.check(entry); why != "" {
-				p.add(here+"/"+strconv.Itoa(i), "%.100q %s", entry, why)
+				p.add(item(here, i), "%.100q %s", entry, why)
 			}
 		}
 	}
@@ -53,7 +53,7 @@ func checkLines(list []string, at string, p *problems) {
 	checkLength(len(list), at, p)
 	for i, text := range list {
 		if why := badLine(text); why != "" {
-			p.add(at+"/"+strconv.Itoa(i), "%.100q %s", text, why)
+			p.add(item(at, i), "%.100q %s", text, why)
 		}
 	}
 }
@@ -70,25 +70,17 @@ func badLine(text string) string {
 	return ""
 }
 
-// badGlob refuses what the permission engine would let match nothing.
-func badGlob(glob string) string {
-	if why := badLine(glob); why != "" {
-		return why
+// bad refuses what the permission engine would let match nothing.
+func bad(check func(pattern string) error) func(pattern string) string {
+	return func(pattern string) string {
+		if why := badLine(pattern); why != "" {
+			return why
+		}
+		if err := check(pattern); err != nil {
+			return "is refused: " + err.Error()
+		}
+		return ""
 	}
-	if err := permission.CheckPathPattern(glob); err != nil {
-		return "is refused: " + err.Error()
-	}
-	return ""
-}
-
-func badCommand(pattern string) string {
-	if why := badLine(pattern); why != "" {
-		return why
-	}
-	if err := permission.CheckPattern(pattern); err != nil {
-		return "is refused: " + err.Error()
-	}
-	return ""
 }
 
 // badEndpoint wants scheme, host and port and nothing else: that is what is compared.

@@ -2,14 +2,9 @@ package capabilities
 
 import (
 	"encoding/json"
-	"maps"
 	"path"
-	"slices"
-	"strings"
-	"unicode"
 
-	"github.com/aircoding/air/internal/yamldoc"
-	"github.com/aircoding/air/runtime"
+	"github.com/aircoding/air/oci"
 )
 
 func checkTools(m *Manifest, p *problems) {
@@ -18,28 +13,17 @@ func checkTools(m *Manifest, p *problems) {
 	}
 	checkLength(len(m.Tools), "/tools", p)
 	for i, t := range m.Tools {
-		here := at("/tools", i)
+		here := item("/tools", i)
 		if t.Version < 1 {
 			p.add(here+"/version", "is %d, versions count from 1", t.Version)
 		}
-		if !slices.Contains(categories, t.Category) {
-			p.add(here+"/category", "%.60q is no category%s", t.Category, nearCategory(t.Category))
-		}
-		checkDescription(t.Description, here+"/description", p)
-		if len(t.Annotations.Title) > maxTitle {
-			p.add(here+"/annotations/title", "has %d bytes, the limit is %d", len(t.Annotations.Title), maxTitle)
-		}
+		checkChoice(t.Category, categories, here+"/category", p)
+		checkShown(t.Description, maxText, here+"/description", p)
+		checkCharacters(t.Annotations.Title, maxTitle, here+"/annotations/title", p)
 		checkFlags(t.Permissions, m.Permissions, here+"/permissions", p)
 		checkObjectSchema(t.InputSchema, here+"/input_schema", p)
 		checkObjectSchema(t.OutputSchema, here+"/output_schema", p)
 	}
-}
-
-func nearCategory(wrong string) string {
-	if near := yamldoc.Nearest(wrong, categories); near != "" {
-		return ", did you mean " + near + "?"
-	}
-	return ": one of " + strings.Join(categories, ", ")
 }
 
 // checkFlags refuses a tool that asks for more than its capability does.
@@ -75,25 +59,23 @@ func checkObjectSchema(text json.RawMessage, at string, p *problems) {
 	checkSchema(text, at, p)
 }
 
-func checkEntrypoint(m *Manifest, tree any, from origin, p *problems) {
-	e := m.Entrypoint
+func checkEntrypoint(e *Entrypoint, p *problems) {
 	if e == nil {
 		p.add("/entrypoint", `is missing: want {"kind":"wasm","module":"module.wasm","abi":"air.v1"}`)
 		return
 	}
-	switch {
-	case from == ours && e.Kind != "native":
-		p.add("/entrypoint/kind", "is %q, a capability of air's own is native", e.Kind)
-	case from == ours:
-	case e.Kind == "native":
-		p.add("/entrypoint/kind", "only air's own capabilities are native: want wasm")
-	case e.Kind != "wasm":
-		p.add("/entrypoint/kind", "%.60q is no kind of entrypoint: want wasm", e.Kind)
-	default:
+	switch e.Kind {
+	case "wasm":
 		checkABI(e.ABI, p)
 		checkModule(e.Module, p)
+	case "native":
+		p.add("/entrypoint/kind", "only air's own capabilities are native: want wasm")
+	default:
+		p.add("/entrypoint/kind", "%.60q is no kind of entrypoint: want wasm", e.Kind)
 	}
-	checkLimits(tree, "/entrypoint/limits", p)
+	if err := e.Limits.Validate(); err != nil {
+		p.addLocated("/entrypoint/limits/" + err.Error())
+	}
 }
 
 func checkABI(abi string, p *problems) {
@@ -112,62 +94,11 @@ func checkModule(module string, p *problems) {
 	switch {
 	case module == "":
 		p.add("/entrypoint/module", "is missing: want the module's path, such as module.wasm")
-	case unsafePath(module) != "":
-		p.add("/entrypoint/module", "%.100q %s", module, unsafePath(module))
+	case oci.UnsafeTitle(module) != "":
+		p.add("/entrypoint/module", "%.100q %s", module, oci.UnsafeTitle(module))
 	case path.Ext(module) != ".wasm":
 		p.add("/entrypoint/module", "%.100q does not end in .wasm", module)
 	case inBundleFolder(module):
 		p.add("/entrypoint/module", "%.100q lies in a folder for other files: want it beside the manifest", module)
 	}
-}
-
-// unsafePath says why a path cannot name a file of a bundle, "" when it can.
-func unsafePath(name string) string {
-	switch {
-	case len(name) > 512:
-		return "is longer than 512 bytes"
-	case strings.HasPrefix(name, "/"):
-		return "is absolute"
-	case strings.ContainsAny(name, `\:`):
-		return "contains a backslash or a colon"
-	case slices.Contains(strings.Split(name, "/"), ".."):
-		return "leads out with .."
-	case name != path.Clean(name) || name == ".":
-		return "is no clean relative path"
-	case strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }):
-		return "contains characters that cannot be seen"
-	}
-	return ""
-}
-
-// checkLimits looks at the document itself: a limit of 0 that was written down is a
-// mistake, one that was left out is the default.
-func checkLimits(tree any, at string, p *problems) {
-	limits, ok := lookup(tree, strings.Split(at, "/")[1:]...).(map[string]any)
-	if !ok {
-		return
-	}
-	for _, name := range slices.Sorted(maps.Keys(limits)) {
-		one, err := json.Marshal(map[string]any{name: limits[name]})
-		if err != nil {
-			continue
-		}
-		var l runtime.Limits
-		if json.Unmarshal(one, &l) != nil {
-			continue // reported as of the wrong type
-		}
-		if err := l.Validate(); err != nil {
-			p.add(child(at, name), "%s", strings.TrimPrefix(err.Error(), name+": "))
-		} else if limits[name] == json.Number("0") {
-			p.add(child(at, name), "0 is no limit: leave it out to have the default")
-		}
-	}
-}
-
-func lookup(tree any, keys ...string) any {
-	for _, key := range keys {
-		object, _ := tree.(map[string]any)
-		tree = object[key]
-	}
-	return tree
 }

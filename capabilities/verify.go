@@ -17,7 +17,7 @@ import (
 // manifest was validated when the bundle was placed, and the digest says that it is
 // the same one.
 func (s *Store) Verify(id, digest string) (*Bundle, error) {
-	if !capabilityName.MatchString(id) || !digestText.MatchString(digest) {
+	if !capabilityName.MatchString(id) || !oci.ValidDigest(digest) {
 		return nil, fault.New(fault.InvalidInput, "bad_name", "%.80s@%.80s names no installed bundle", id, digest)
 	}
 	return verifyDir(s.path(id, digest), id, digest)
@@ -29,7 +29,7 @@ func verifyDir(dir, id, digest string) (*Bundle, error) {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = changed("%s@%s: %w", id, digest, err)
 		}
-		return nil, pullAgain(ioFault("reading "+id, err))
+		return nil, pullAgain(fault.IO("reading "+id, err))
 	}
 	if b.Manifest.CapabilityID != id {
 		return nil, changed("the bundle %s is %s, not %s", digest, b.Manifest.CapabilityID, id)

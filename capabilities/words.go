@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aircoding/air/internal/text"
 	"github.com/aircoding/air/runtime"
 )
 
@@ -70,7 +71,18 @@ func neverWords(m *Manifest) []string {
 }
 
 func scoped(scope []string) string {
-	return strings.Join(cleanAll(scope, 120), ", ")
+	return strings.Join(lines(scope, 120), ", ")
+}
+
+// lines are texts of the publisher, each as one line.
+func lines(texts []string, limit int) []string {
+	var out []string
+	for _, t := range texts {
+		if one := text.Line(t, limit); one != "" {
+			out = append(out, one)
+		}
+	}
+	return out
 }
 
 func flagWords(t ToolPermissions) []string {
@@ -94,7 +106,7 @@ func flagWords(t ToolPermissions) []string {
 
 func annotationWords(a Annotations) []string {
 	var out []string
-	if title := clean(a.Title, maxTitle); title != "" {
+	if title := text.Line(a.Title, maxTitle); title != "" {
 		out = append(out, fmt.Sprintf("title %q", title))
 	}
 	for _, hint := range []struct {
@@ -123,14 +135,14 @@ func dependencyWords(list []Dependency) []string {
 		if d.Required {
 			need = "required"
 		}
-		text := fmt.Sprintf("%s (%s, %s)", clean(d.Detector, 160), strings.ReplaceAll(clean(d.Kind, 32), "_", " "), need)
+		words := fmt.Sprintf("%s (%s, %s)", text.Line(d.Detector, 160), strings.ReplaceAll(text.Line(d.Kind, 32), "_", " "), need)
 		if d.Installer != nil && len(d.Installer.Commands) > 0 {
-			text += fmt.Sprintf(", would be installed by %q", scoped(d.Installer.Commands))
+			words += fmt.Sprintf(", would be installed by %q", scoped(d.Installer.Commands))
 		}
-		if notes := clean(d.PermissionNotes, 200); notes != "" {
-			text += fmt.Sprintf(", says: %q", notes)
+		if notes := text.Line(d.PermissionNotes, 200); notes != "" {
+			words += fmt.Sprintf(", says: %q", notes)
 		}
-		out = append(out, text)
+		out = append(out, words)
 	}
 	return out
 }

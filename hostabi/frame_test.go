@@ -17,12 +17,24 @@ func (s *stream) Read(p []byte) (int, error)  { return s.in.Read(p) }
 func (s *stream) Write(p []byte) (int, error) { return s.out.Write(p) }
 
 func TestFrameBytes(t *testing.T) {
-	s := &stream{in: strings.NewReader("")}
-	if err := NewConn(s).Send(FrameTool, EncodeTool("a.b", []byte("{}"))...); err != nil {
-		t.Fatal(err)
+	tests := []struct {
+		frame FrameType
+		parts [][]byte
+		want  string
+	}{
+		{FrameTool, EncodeTool("a.b", []byte("{}")), "T\x06\x00\x00\x00\x03a.b{}"},
+		{FrameEmit, EncodeEmit(EmitEvent, []byte("{}")), "E\x03\x00\x00\x00\x03{}"},
+		{FrameAnswer, EncodeAnswer(0, []byte("{}")), "A\x06\x00\x00\x00\x00\x00\x00\x00{}"},
+		{FrameAnswer, EncodeAnswer(EQUOTA, nil), "A\x04\x00\x00\x00\xfb\xff\xff\xff"},
 	}
-	if got := s.out.String(); got != "T\x06\x00\x00\x00\x03a.b{}" {
-		t.Errorf("sent %q", got)
+	for _, test := range tests {
+		s := &stream{in: strings.NewReader("")}
+		if err := NewConn(s).Send(test.frame, test.parts...); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.out.String(); got != test.want {
+			t.Errorf("sent %q, want %q", got, test.want)
+		}
 	}
 }
 

@@ -26,6 +26,11 @@ func DecodeTool(p []byte) (name string, request []byte, err error) {
 	return string(p[1:n]), p[n:], nil
 }
 
+// EncodeEmit returns the payload of a FrameEmit in parts.
+func EncodeEmit(kind int32, payload []byte) [][]byte {
+	return [][]byte{{byte(kind)}, payload}
+}
+
 // DecodeEmit splits the payload of a FrameEmit.
 func DecodeEmit(p []byte) (kind int32, payload []byte, err error) {
 	if len(p) < 1 || int32(p[0]) > EmitEvent {
@@ -34,8 +39,10 @@ func DecodeEmit(p []byte) (kind int32, payload []byte, err error) {
 	return int32(p[0]), p[1:], nil
 }
 
-// EncodeCode returns the first part of a FrameAnswer.
-func EncodeCode(code Code) []byte { return binary.LittleEndian.AppendUint32(nil, uint32(code)) }
+// EncodeAnswer returns the payload of a FrameAnswer in parts.
+func EncodeAnswer(code Code, envelope []byte) [][]byte {
+	return [][]byte{binary.LittleEndian.AppendUint32(nil, uint32(code)), envelope}
+}
 
 // DecodeAnswer splits the payload of a FrameAnswer.
 func DecodeAnswer(p []byte) (code Code, envelope []byte, err error) {

@@ -3,6 +3,7 @@ package hostabi
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -40,34 +41,26 @@ func pollOneoff(_ *Call, m Memory, s []uint64) errno {
 
 // poll returns the records of what is due: the first clocks, or failures.
 func poll(subscriptions []byte) (events []byte) {
-	wait := int64(math.MaxInt64)
-	for sub := range records(subscriptions) {
+	all := slices.Collect(slices.Chunk(subscriptions, subscriptionSize))
+	due := make([]int64, len(all))
+	for i, sub := range all {
 		if e := check(sub); e != wasiOK {
 			events = appendEvent(events, sub, e)
 			continue
 		}
-		wait = min(wait, untilDue(sub))
+		due[i] = untilDue(sub)
 	}
 	if len(events) > 0 {
 		return events
 	}
+	wait := slices.Min(due)
 	time.Sleep(time.Duration(wait))
-	for sub := range records(subscriptions) {
-		if untilDue(sub) <= wait {
+	for i, sub := range all {
+		if due[i] <= wait {
 			events = appendEvent(events, sub, wasiOK)
 		}
 	}
 	return events
-}
-
-func records(subscriptions []byte) func(func([]byte) bool) {
-	return func(yield func([]byte) bool) {
-		for s := subscriptions; len(s) >= subscriptionSize; s = s[subscriptionSize:] {
-			if !yield(s[:subscriptionSize]) {
-				return
-			}
-		}
-	}
 }
 
 func check(sub []byte) errno {

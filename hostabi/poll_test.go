@@ -33,6 +33,17 @@ func TestPollSleepsUntilTheFirstClock(t *testing.T) {
 	}
 }
 
+// TestPollReportsNothingEarly has a clock that is nearer, when the first is due, than the
+// first was at the beginning.
+func TestPollReportsNothingEarly(t *testing.T) {
+	first := 50 * time.Millisecond
+	later := uint64(now(1)) + uint64(first*3/2)
+	events := poll(append(subscription(1, tagClock, 1, uint64(first), 0), subscription(2, tagClock, 1, later, flagAbsolute)...))
+	if len(events) != eventSize || events[0] != 1 {
+		t.Errorf("events %x", events)
+	}
+}
+
 func TestPollAbsoluteTimeInThePast(t *testing.T) {
 	events := poll(subscription(1, tagClock, 0, 5, flagAbsolute))
 	if len(events) != eventSize || events[0] != 1 {

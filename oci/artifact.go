@@ -15,9 +15,9 @@ import (
 
 // Media types of a bundle (https://github.com/opencontainers/image-spec/blob/v1.1.1/manifest.md).
 const (
-	MediaTypeManifest = "application/vnd.oci.image.manifest.v1+json"
-	ArtifactType      = "application/vnd.air.bundle.v1"
-	MediaTypeConfig   = "application/vnd.air.manifest.v1+json"
+	mediaTypeManifest = "application/vnd.oci.image.manifest.v1+json"
+	bundleType        = "application/vnd.air.bundle.v1"
+	mediaTypeConfig   = "application/vnd.air.manifest.v1+json"
 	MediaTypeModule   = "application/wasm"
 )
 
@@ -27,7 +27,7 @@ const (
 	annotationDescription = "org.opencontainers.image.description"
 )
 
-// Layer is one file of a bundle. An empty MediaType means MediaType(Title).
+// Layer is one file of a bundle. An empty MediaType means the one of its name.
 type Layer struct {
 	Title     string // slash-separated path inside the bundle
 	MediaType string
@@ -69,10 +69,10 @@ type wireDescriptor struct {
 func (a Artifact) Manifest() (raw []byte, digest string, err error) {
 	m := wireManifest{
 		SchemaVersion: 2,
-		MediaType:     MediaTypeManifest,
-		ArtifactType:  ArtifactType,
+		MediaType:     mediaTypeManifest,
+		ArtifactType:  bundleType,
 		Config: wireDescriptor{
-			MediaType: MediaTypeConfig,
+			MediaType: mediaTypeConfig,
 			Digest:    canon.Digest(a.Config),
 			Size:      int64(len(a.Config)),
 			Data:      a.Config,
@@ -117,7 +117,7 @@ func (a Artifact) ordered() []Layer {
 	layers := slices.Clone(a.Layers)
 	for i, l := range layers {
 		if l.MediaType == "" {
-			layers[i].MediaType = MediaType(l.Title)
+			layers[i].MediaType = mediaTypeOf(l.Title)
 		}
 	}
 	if len(layers) > 1 {
@@ -126,9 +126,9 @@ func (a Artifact) ordered() []Layer {
 	return layers
 }
 
-// MediaType names the media type of a file in a bundle. It asks no system table, so
+// mediaTypeOf names the media type of a file in a bundle. It asks no system table, so
 // that the same file has the same type everywhere.
-func MediaType(title string) string {
+func mediaTypeOf(title string) string {
 	if strings.HasPrefix(title, "schemas/") {
 		return "application/schema+json"
 	}

@@ -132,7 +132,7 @@ func TestMediaTypes(t *testing.T) {
 		"docs/A.MD": "text/markdown", "assets/a.json": "application/json", "assets/a": "application/octet-stream",
 		"assets/a.unknown": "application/octet-stream", "assets/a.tar.gz": "application/octet-stream",
 	} {
-		if got := MediaType(title); got != want {
+		if got := mediaTypeOf(title); got != want {
 			t.Errorf("%s: got %s, want %s", title, got, want)
 		}
 	}
@@ -146,7 +146,7 @@ func TestManifestRefusesWhatPullRefuses(t *testing.T) {
 		"layer escapes":     func(a *Artifact) { a.Layers[1].Title = "../x" },
 		"layer is manifest": func(a *Artifact) { a.Layers[1].Title = "capability.json" },
 		"bad UTF-8":         func(a *Artifact) { a.Layers[1].Title = "a\xff" },
-		"config too large":  func(a *Artifact) { a.Config = bytes.Repeat([]byte(" "), MaxConfig+1) },
+		"config too large":  func(a *Artifact) { a.Config = bytes.Repeat([]byte(" "), maxConfig+1) },
 		"module too large":  func(a *Artifact) { a.Layers[0].Size = MaxModule + 1 },
 		"no digest":         func(a *Artifact) { a.Layers[0].Digest = "" },
 	} {

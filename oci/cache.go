@@ -32,7 +32,7 @@ func (c cache) ensure(ctx context.Context, d Descriptor, fill func(*blobFile) er
 	if ok, err := c.has(d); ok || err != nil {
 		return c.path(d.Digest), err
 	}
-	unlock, err := lock(ctx, filepath.Join(c.dir, "locks", filepath.Base(c.path(d.Digest))))
+	unlock, err := home.Lock(ctx, filepath.Join(c.dir, "locks", filepath.Base(c.path(d.Digest))))
 	if err != nil {
 		return "", localError(err)
 	}
@@ -161,31 +161,4 @@ func (v *verifier) check() error {
 
 func mismatch(format string, args ...any) error {
 	return fail(KindIntegrity, "do not use what this server sends; pull from another one, or ask the publisher", "%w", fmt.Errorf(format, args...))
-}
-
-// lock is home.Lock that gives up waiting when ctx ends.
-func lock(ctx context.Context, path string) (unlock func(), err error) {
-	type held struct {
-		unlock func()
-		err    error
-	}
-	got := make(chan held)
-	gone := make(chan struct{})
-	go func() {
-		unlock, err := home.Lock(path)
-		select {
-		case got <- held{unlock, err}:
-		case <-gone:
-			if err == nil {
-				unlock()
-			}
-		}
-	}()
-	select {
-	case h := <-got:
-		return h.unlock, h.err
-	case <-ctx.Done():
-		close(gone)
-		return nil, ctx.Err()
-	}
 }

@@ -10,9 +10,14 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/aircoding/air/internal/text"
 )
 
-const parallelBlobs = 3
+const (
+	parallelBlobs = 3
+	maxWarning    = 400 // characters
+)
 
 // Options of a Client. The zero value speaks https to verified servers.
 type Options struct {
@@ -49,7 +54,7 @@ func NewClient(o Options) *Client { return &Client{options: o} }
 
 func (c *Client) warn(format string, args ...any) {
 	if c.options.Log != nil {
-		fmt.Fprintf(c.options.Log, "warning: "+format+"\n", args...)
+		fmt.Fprintf(c.options.Log, "warning: %s\n", text.Line(fmt.Sprintf(format, args...), maxWarning))
 	}
 }
 

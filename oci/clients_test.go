@@ -108,8 +108,8 @@ func TestOras(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		cmd := exec.CommandContext(t.Context(), oras, "push", "--plain-http", "--artifact-type", ArtifactType,
-			"--config", "config.json:"+MediaTypeConfig, host+"/me/hello:oras", "module.wasm:"+MediaTypeModule)
+		cmd := exec.CommandContext(t.Context(), oras, "push", "--plain-http", "--artifact-type", bundleType,
+			"--config", "config.json:"+mediaTypeConfig, host+"/me/hello:oras", "module.wasm:"+MediaTypeModule)
 		cmd.Dir = folder
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("oras push: %v\n%s", err, out)

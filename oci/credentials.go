@@ -33,7 +33,7 @@ func (c *Client) credentials(ctx context.Context, repo name.Repository) authn.Au
 		if a.err == nil {
 			return a.auth
 		}
-		c.warn("%s failed, going on without credentials: %s", credentialSource(repo.RegistryStr()), oneLine(a.err.Error()))
+		c.warn("%s failed, going on without credentials: %v", credentialSource(repo.RegistryStr()), a.err)
 	case <-timer.C:
 		c.warn("%s did not answer for %v, going on without credentials", credentialSource(repo.RegistryStr()), helperTimeout)
 	case <-ctx.Done():
@@ -48,7 +48,7 @@ func credentialSource(host string) string {
 		Helpers map[string]string `json:"credHelpers"`
 		Store   string            `json:"credsStore"`
 	}
-	if text, err := os.ReadFile(file); err != nil || json.Unmarshal(text, &config) != nil {
+	if content, err := os.ReadFile(file); err != nil || json.Unmarshal(content, &config) != nil {
 		return "reading " + file
 	}
 	if helper := config.Helpers[host]; helper != "" {

@@ -114,7 +114,7 @@ func TestBrokenHelperWarns(t *testing.T) {
 			var log bytes.Buffer
 			client := newClient(t, Options{PlainHTTP: true, Log: &log})
 			mustPush(t, client, s.ref(":1"), hello())
-			helper(t, "bad", "echo no; exit 3")
+			helper(t, "bad", `printf 'no\342\200\256\033[2J'; exit 3`)
 			helper(t, "rubbish", "echo '<html>'")
 			dockerConfigFile(t, fmt.Sprintf(c.config, s.host()))
 			if _, err := client.Pull(context.Background(), s.ref(":1")); err != nil {
@@ -122,6 +122,9 @@ func TestBrokenHelperWarns(t *testing.T) {
 			}
 			if !strings.Contains(log.String(), c.want) || strings.Count(log.String(), "\n") != 1 {
 				t.Errorf("warning %q does not name %s in one line", log.String(), c.want)
+			}
+			if strings.ContainsAny(log.String(), "\u202e\x1b") {
+				t.Errorf("%q steers the terminal", log.String())
 			}
 			s.sabotage(needBasic)
 			_, err := client.Pull(context.Background(), s.ref(":1"))

@@ -5,7 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"syscall"
+
+	"github.com/aircoding/air/internal/fault"
 )
 
 // Kind classifies an Error. The list is closed: callers may switch over it.
@@ -69,6 +70,8 @@ func during(op, reference string, err error) error {
 	return &out
 }
 
+const hintDiskFull = "make room on the disk and try again; nothing half-written was kept"
+
 // localError classifies what this machine, not the registry, answered.
 func localError(err error) *Error {
 	switch {
@@ -76,8 +79,8 @@ func localError(err error) *Error {
 		return &Error{Kind: KindCancelled, Err: err}
 	case errors.Is(err, context.DeadlineExceeded):
 		return &Error{Kind: KindTimeout, Hint: "give it more time with --timeout", Err: err}
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
-		return &Error{Kind: KindDiskFull, Hint: "make room on the disk and try again; nothing half-written was kept", Err: err}
+	case fault.IsDiskFull(err):
+		return &Error{Kind: KindDiskFull, Hint: hintDiskFull, Err: err}
 	}
-	return &Error{Kind: KindLocal, Err: err}
+	return &Error{Kind: KindLocal, Hint: fault.From(err).Hint, Err: err}
 }

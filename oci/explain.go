@@ -9,9 +9,10 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"unicode"
 
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
+
+	"github.com/aircoding/air/internal/text"
 )
 
 // explainPing is explain for the first contact: whatever has no registry's answer to
@@ -90,26 +91,15 @@ func (s *session) hintHost() string {
 
 // status describes an answer without repeating a page the server made up.
 func status(answer *transport.Error) string {
-	text := strings.TrimSpace(strconv.Itoa(answer.StatusCode) + " " + http.StatusText(answer.StatusCode))
+	words := strings.TrimSpace(strconv.Itoa(answer.StatusCode) + " " + http.StatusText(answer.StatusCode))
 	if len(answer.Errors) > 0 {
-		text += " (" + oneLine(answer.Errors[0].String()) + ")"
+		words += " (" + text.Line(answer.Errors[0].String(), maxQuoted) + ")"
 	}
-	return text
+	return words
 }
 
-// oneLine keeps what others wrote from moving the cursor or filling the screen.
-func oneLine(text string) string {
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, text)
-	if len(text) > 200 {
-		text = strings.ToValidUTF8(text[:200], "") + "…"
-	}
-	return text
-}
+// maxQuoted is how many characters a message repeats of what others wrote.
+const maxQuoted = 200
 
 func isHTML(answer *transport.Error) bool {
 	return len(answer.Errors) == 0 && strings.Contains(strings.ToLower(answer.Error()), "<html")

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-type fault = func(w http.ResponseWriter, r *http.Request) bool
+type sabotage = func(w http.ResponseWriter, r *http.Request) bool
 
 const page = "<!DOCTYPE html><html><body>Welcome</body></html>"
 
@@ -25,7 +25,7 @@ func manifestGet(r *http.Request) bool {
 }
 
 // on replaces the answers that match.
-func on(match func(*http.Request) bool, answer http.HandlerFunc) fault {
+func on(match func(*http.Request) bool, answer http.HandlerFunc) sabotage {
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		if !match(r) {
 			return false
@@ -49,7 +49,7 @@ func code(status int, body string) http.HandlerFunc {
 }
 
 // firstOnly breaks the first answer and lets the later ones pass.
-func firstOnly(f fault) fault {
+func firstOnly(f sabotage) sabotage {
 	var done atomic.Bool
 	return func(w http.ResponseWriter, r *http.Request) bool {
 		if done.Load() || !f(w, r) {
@@ -92,7 +92,7 @@ func TestPullFaults(t *testing.T) {
 	unknown := `{"errors":[{"code":"MANIFEST_UNKNOWN","message":"manifest unknown"}]}`
 	cases := []struct {
 		name     string
-		fault    fault
+		fault    sabotage
 		kind     Kind // empty: the pull succeeds
 		hint     string
 		path     string // requests for this path …
@@ -182,7 +182,7 @@ func TestPullFaults(t *testing.T) {
 
 // By digest the bytes have to be the very ones, whatever the headers say.
 func TestPullByDigestFaults(t *testing.T) {
-	for name, f := range map[string]fault{
+	for name, f := range map[string]sabotage{
 		"another bundle": on(manifestGet, code(200, strings.Replace(goldenManifest, "says", "said", 1))),
 		"another bundle with the right header": on(manifestGet, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Docker-Content-Digest", goldenDigest)

@@ -13,7 +13,7 @@ import (
 
 // acceptManifests names indexes too: a registry should show what the reference is,
 // and ParseManifest says why it is refused.
-const acceptManifests = MediaTypeManifest + ", application/vnd.oci.image.index.v1+json, " +
+const acceptManifests = mediaTypeManifest + ", application/vnd.oci.image.index.v1+json, " +
 	"application/vnd.docker.distribution.manifest.v2+json, application/vnd.docker.distribution.manifest.list.v2+json"
 
 // manifest fetches the manifest the session's reference names.

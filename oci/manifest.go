@@ -13,7 +13,7 @@ import (
 // Limits of a bundle. Whatever is larger is refused before it is fetched.
 const (
 	MaxManifest   = 4 << 20
-	MaxConfig     = 256 << 10
+	maxConfig     = 256 << 10
 	MaxModule     = 32 << 20
 	MaxLayer      = 64 << 20  // each layer but the module
 	MaxLayers     = 128       // count, the module included
@@ -32,12 +32,9 @@ type Descriptor struct {
 
 // Parsed is a manifest of which everything has been checked but the blobs.
 type Parsed struct {
-	Digest      string
-	Config      Descriptor
-	Layers      []Descriptor // layer 0 is the module
-	Title       string
-	Version     string
-	Description string
+	Digest string
+	Config Descriptor
+	Layers []Descriptor // layer 0 is the module
 }
 
 const hintNotBundle = "the reference names something that is no AIR bundle; compare it with what air push printed"
@@ -54,54 +51,42 @@ func ParseManifest(raw []byte) (Parsed, error) {
 	if err := canon.Check(raw, canon.Limits{Bytes: MaxManifest, Depth: 32, Values: 100_000, Strict: true}); err != nil {
 		return Parsed{}, fail(KindInvalid, hintNotBundle, "manifest is no acceptable JSON: %w", err)
 	}
-	m, err := decodeManifest(raw)
+	p, err := decodeManifest(raw)
 	if err != nil {
 		return Parsed{}, err
 	}
-	p := Parsed{
-		Digest:      canon.Digest(raw),
-		Config:      m.config,
-		Layers:      m.layers,
-		Title:       m.annotations[annotationTitle],
-		Version:     m.annotations[annotationVersion],
-		Description: m.annotations[annotationDescription],
-	}
+	p.Digest = canon.Digest(raw)
 	return p, p.check()
 }
 
-type manifest struct {
-	config      Descriptor
-	layers      []Descriptor
-	annotations map[string]string
-}
-
-func decodeManifest(raw []byte) (manifest, error) {
+func decodeManifest(raw []byte) (Parsed, error) {
 	var (
-		m                       manifest
+		m                       Parsed
 		version                 int
 		mediaType, artifactType string
+		annotations             map[string]string // nobody needs them, and they must be right
 		config, manifests       json.RawMessage
 		layers                  []json.RawMessage
 	)
 	err := decodeObject(raw, map[string]any{
 		"schemaVersion": &version, "mediaType": &mediaType, "artifactType": &artifactType,
-		"config": &config, "layers": &layers, "annotations": &m.annotations, "manifests": &manifests,
+		"config": &config, "layers": &layers, "annotations": &annotations, "manifests": &manifests,
 	})
 	switch {
 	case err != nil:
 		return m, fail(KindInvalid, hintNotBundle, "manifest: %w", err)
 	case isIndex(mediaType) || manifests != nil:
 		return m, fail(KindInvalid, "name one bundle: REPOSITORY@sha256:… or a tag of its own", "an index stands where a bundle's manifest is expected")
-	case version != 2 || mediaType != MediaTypeManifest:
-		return m, fail(KindInvalid, hintNotBundle, "manifest has schemaVersion %d and media type %.100q, expected 2 and %q", version, mediaType, MediaTypeManifest)
-	case artifactType != ArtifactType:
-		return m, fail(KindInvalid, hintNotBundle, "artifact type is %.100q, expected %q", artifactType, ArtifactType)
+	case version != 2 || mediaType != mediaTypeManifest:
+		return m, fail(KindInvalid, hintNotBundle, "manifest has schemaVersion %d and media type %.100q, expected 2 and %q", version, mediaType, mediaTypeManifest)
+	case artifactType != bundleType:
+		return m, fail(KindInvalid, hintNotBundle, "artifact type is %.100q, expected %q", artifactType, bundleType)
 	case len(layers) == 0:
 		return m, fail(KindInvalid, hintNotBundle, "manifest has no layer, so no module")
 	case len(layers) > MaxLayers:
 		return m, fail(KindTooLarge, "", "manifest has %d layers, the limit is %d", len(layers), MaxLayers)
 	}
-	if m.config, err = decodeDescriptor("config", config); err != nil {
+	if m.Config, err = decodeDescriptor("config", config); err != nil {
 		return m, err
 	}
 	for i, l := range layers {
@@ -109,7 +94,7 @@ func decodeManifest(raw []byte) (manifest, error) {
 		if err != nil {
 			return m, err
 		}
-		m.layers = append(m.layers, d)
+		m.Layers = append(m.Layers, d)
 	}
 	return m, nil
 }
@@ -171,8 +156,8 @@ func decodeObject(raw []byte, into map[string]any) error {
 }
 
 func (p Parsed) check() error {
-	if p.Config.MediaType != MediaTypeConfig {
-		return fail(KindInvalid, hintNotBundle, "config has media type %.100q, expected %q", p.Config.MediaType, MediaTypeConfig)
+	if p.Config.MediaType != mediaTypeConfig {
+		return fail(KindInvalid, hintNotBundle, "config has media type %.100q, expected %q", p.Config.MediaType, mediaTypeConfig)
 	}
 	if p.Layers[0].MediaType != MediaTypeModule {
 		return fail(KindInvalid, hintNotBundle, "layer 0 has media type %.100q, expected the module, %q", p.Layers[0].MediaType, MediaTypeModule)
@@ -184,8 +169,8 @@ func (p Parsed) check() error {
 }
 
 func (p Parsed) checkSizes() error {
-	if p.Config.Size > MaxConfig {
-		return fail(KindTooLarge, "", "config has %d bytes, the limit is %d", p.Config.Size, MaxConfig)
+	if p.Config.Size > maxConfig {
+		return fail(KindTooLarge, "", "config has %d bytes, the limit is %d", p.Config.Size, maxConfig)
 	}
 	if p.Layers[0].Size > MaxModule {
 		return fail(KindTooLarge, "", "module has %d bytes, the limit is %d", p.Layers[0].Size, MaxModule)

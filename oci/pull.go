@@ -24,11 +24,10 @@ type Pulled struct {
 
 // Stored is one layer as a file of the cache. The file is shared: never write to it.
 type Stored struct {
-	Title     string
-	MediaType string
-	Digest    string
-	Size      int64
-	Path      string
+	Title  string
+	Digest string
+	Size   int64
+	Path   string
 }
 
 // Pull fetches a bundle by tag or digest. A tag is resolved once, all that follows is
@@ -156,11 +155,14 @@ func (p *pull) config(ctx context.Context, d Descriptor) ([]byte, error) {
 }
 
 func (p *pull) layers(ctx context.Context, descriptors []Descriptor) ([]Stored, error) {
+	if err := p.cache.room(descriptors); err != nil {
+		return nil, err
+	}
 	layers := make([]Stored, len(descriptors))
 	err := together(ctx, len(descriptors), func(ctx context.Context, i int) error {
 		d := descriptors[i]
 		path, err := p.blob(ctx, d)
-		layers[i] = Stored{Title: d.Title, MediaType: d.MediaType, Digest: d.Digest, Size: d.Size, Path: path}
+		layers[i] = Stored{Title: d.Title, Digest: d.Digest, Size: d.Size, Path: path}
 		return err
 	})
 	if err != nil && ctx.Err() != nil {

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/aircoding/air/internal/home"
 )
 
 func TestPullByTagAndDigest(t *testing.T) {
@@ -82,7 +84,7 @@ func TestPullConfigAsBlob(t *testing.T) {
 	s, c := newServer(t), plainClient(t)
 	mustPush(t, c, s.ref(":1"), hello())
 	raw := strings.Replace(goldenManifest, `,"data":"eyJpZCI6ImhlbGxvIiwidmVyc2lvbiI6IjAuMS4wIn0="`, "", 1)
-	put(t, s, "other", MediaTypeManifest, raw)
+	put(t, s, "other", mediaTypeManifest, raw)
 	got, err := plainClient(t).Pull(context.Background(), s.ref(":other"))
 	if err != nil || string(got.Config) != string(hello().Config) {
 		t.Errorf("got config %q, %v", got.Config, err)
@@ -229,7 +231,7 @@ func TestCancelLeavesNothing(t *testing.T) {
 func TestDeadlineWhileWaitingForAnotherPull(t *testing.T) {
 	c := cache{t.TempDir()}
 	d := Descriptor{Digest: goldenDigest, Size: 1}
-	unlock, err := lock(context.Background(), filepath.Join(c.dir, "locks", filepath.Base(c.path(d.Digest))))
+	unlock, err := home.Lock(context.Background(), filepath.Join(c.dir, "locks", filepath.Base(c.path(d.Digest))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,6 +240,30 @@ func TestDeadlineWhileWaitingForAnotherPull(t *testing.T) {
 	defer cancel()
 	_, err = c.ensure(ctx, d, func(*blobFile) error { t.Error("downloaded"); return nil })
 	wantError(t, err, KindTimeout, "--timeout")
+}
+
+func TestPullLooksForRoomFirst(t *testing.T) {
+	s, c := newServer(t), plainClient(t)
+	ref, err := ParseReference(s.ref(":1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &pull{client: c, ref: ref, cache: cache{c.options.CacheDir}}
+	_, err = p.layers(context.Background(), []Descriptor{{Digest: goldenDigest, Size: 1 << 62}, {Digest: "sha256:" + strings.Repeat("0", 64), Size: 1}})
+	wantError(t, err, KindDiskFull, "make room")
+	if len(s.requests) > 0 {
+		t.Errorf("requests were made: %v", s.requests)
+	}
+	there := p.cache.path(goldenDigest)
+	if err := os.MkdirAll(filepath.Dir(there), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(there, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cache.room([]Descriptor{{Digest: goldenDigest, Size: 1 << 62}}); err != nil {
+		t.Errorf("what is there already needs no room: %v", err)
+	}
 }
 
 func TestPullNeedsAFolder(t *testing.T) {

@@ -20,9 +20,9 @@ type PushOptions struct{ Force bool }
 // Pushed says where a bundle is now. Existed means that the tag named it already and
 // nothing was sent.
 type Pushed struct {
-	Reference string // by digest
-	Digest    string
-	Existed   bool
+	Reference string `json:"reference"` // by digest
+	Digest    string `json:"digest"`
+	Existed   bool   `json:"existed"`
 }
 
 // Push stores a bundle under a tag.
@@ -103,7 +103,7 @@ func (s *session) upload(ctx context.Context, a Artifact, raw []byte) error {
 // uploads lists what has to be in the registry before the manifest, each blob once.
 func uploads(a Artifact) []Layer {
 	blobs := []Layer{{
-		Title: manifestJSON, MediaType: MediaTypeConfig, Digest: canon.Digest(a.Config), Size: int64(len(a.Config)),
+		Title: manifestJSON, MediaType: mediaTypeConfig, Digest: canon.Digest(a.Config), Size: int64(len(a.Config)),
 		Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(a.Config)), nil },
 	}}
 	seen := map[string]bool{blobs[0].Digest: true}
@@ -119,7 +119,7 @@ func uploads(a Artifact) []Layer {
 type rawManifest []byte
 
 func (m rawManifest) RawManifest() ([]byte, error)        { return m, nil }
-func (m rawManifest) MediaType() (types.MediaType, error) { return MediaTypeManifest, nil }
+func (m rawManifest) MediaType() (types.MediaType, error) { return mediaTypeManifest, nil }
 
 // upload is one blob for the library.
 type upload struct {

@@ -1,10 +1,11 @@
 package oci
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/google/go-containerregistry/pkg/name"
+
+	"github.com/aircoding/air/internal/lazyregexp"
 )
 
 // Reference names a bundle in a registry, by tag or by digest.
@@ -17,8 +18,8 @@ type Reference struct {
 
 // Grammar of https://github.com/opencontainers/distribution-spec/blob/v1.1.1/spec.md#pulling-manifests
 var (
-	repositoryGrammar = regexp.MustCompile(`^[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*$`)
-	tagGrammar        = regexp.MustCompile(`^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}$`)
+	repositoryGrammar = lazyregexp.New(`^[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*(/[a-z0-9]+((\.|_|__|-+)[a-z0-9]+)*)*$`)
+	tagGrammar        = lazyregexp.New(`^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}$`)
 )
 
 // ParseReference reads HOST[:PORT]/REPOSITORY:TAG or …@sha256:…, with or without

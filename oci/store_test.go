@@ -44,7 +44,7 @@ func pushImage(t *testing.T, s ociregistry.Interface, tag, text string) ociregis
 	t.Helper()
 	blob := pushBlob(t, s, text)
 	manifest := `{"schemaVersion":2,"config":{"mediaType":"a/b","digest":"` + string(blob) + `","size":3},"layers":[]}`
-	desc, err := s.PushManifest(context.Background(), "a/b", tag, []byte(manifest), MediaTypeManifest)
+	desc, err := s.PushManifest(context.Background(), "a/b", tag, []byte(manifest), mediaTypeManifest)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestStoreManifestsAndTags(t *testing.T) {
 		ctx := context.Background()
 		one, two := pushImage(t, s, "v1", "one"), pushImage(t, s, "v2", "two")
 		pushImage(t, s, "latest", "two")
-		if desc, err := s.ResolveTag(ctx, "a/b", "v1"); err != nil || desc.Digest != one || desc.MediaType != MediaTypeManifest {
+		if desc, err := s.ResolveTag(ctx, "a/b", "v1"); err != nil || desc.Digest != one || desc.MediaType != mediaTypeManifest {
 			t.Errorf("got %+v, %v, want %s", desc, err, one)
 		}
 		tags, err := ociregistry.All(s.Tags(ctx, "a/b", ""))
@@ -175,7 +175,7 @@ func TestStoreManifestsAndTags(t *testing.T) {
 func TestStoreRefusesDanglingManifest(t *testing.T) {
 	eachStore(t, func(t *testing.T, s ociregistry.Interface) {
 		pushBlob(t, s, "something")
-		_, err := s.PushManifest(context.Background(), "a/b", "v1", []byte(goldenManifest), MediaTypeManifest)
+		_, err := s.PushManifest(context.Background(), "a/b", "v1", []byte(goldenManifest), mediaTypeManifest)
 		if err == nil {
 			t.Error("a manifest without its blobs was taken")
 		}
@@ -195,7 +195,7 @@ func TestDirStoreNames(t *testing.T) {
 	before := tree(t, dir)
 	ctx := context.Background()
 	for _, repo := range []string{"", "..", "../x", "a/../../x", "/a", "a//b", "_tags", "a/_tags", "A", `a\b`} {
-		if _, err := s.PushManifest(ctx, repo, "v1", []byte("{}"), MediaTypeManifest); err == nil {
+		if _, err := s.PushManifest(ctx, repo, "v1", []byte("{}"), mediaTypeManifest); err == nil {
 			t.Errorf("repository %q: accepted", repo)
 		}
 		if _, err := s.PushBlobChunked(ctx, repo, 0); err == nil {

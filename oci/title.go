@@ -7,6 +7,8 @@ import (
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
+
+	"github.com/aircoding/air/internal/text"
 )
 
 const (
@@ -21,7 +23,7 @@ const (
 func checkTitles(layers []Descriptor) error {
 	seen, folders := map[string]string{}, map[string]string{}
 	for _, l := range layers {
-		if why := unsafeTitle(l.Title); why != "" {
+		if why := UnsafeTitle(l.Title); why != "" {
 			return fail(KindInvalid, "do not use this bundle; ask its publisher", "layer title %.100q %s", l.Title, why)
 		}
 		key := folded(l.Title)
@@ -41,8 +43,8 @@ func checkTitles(layers []Descriptor) error {
 	return nil
 }
 
-// unsafeTitle says why a title is refused, or nothing.
-func unsafeTitle(title string) string {
+// UnsafeTitle says why a title cannot name a file of a bundle, or nothing.
+func UnsafeTitle(title string) string {
 	switch {
 	case title == "":
 		return "is missing"
@@ -54,8 +56,8 @@ func unsafeTitle(title string) string {
 		return "contains a backslash or a colon"
 	case strings.ContainsRune(title, unicode.ReplacementChar):
 		return "is no valid UTF-8"
-	case strings.ContainsFunc(title, unicode.IsControl):
-		return "contains a control character"
+	case strings.ContainsFunc(title, func(r rune) bool { return !text.Visible(r) }):
+		return "contains characters that cannot be seen"
 	case folded(title) == folded(manifestJSON), folded(title) == folded(manifestMD):
 		return "names the manifest"
 	}

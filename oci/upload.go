@@ -10,17 +10,17 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"time"
 
 	"cuelabs.dev/go/oci/ociregistry"
 
 	"github.com/aircoding/air/internal/atomicfile"
+	"github.com/aircoding/air/internal/lazyregexp"
 )
 
 const staleUpload = 24 * time.Hour
 
-var uploadGrammar = regexp.MustCompile(`^[0-9a-f]{32}$`)
+var uploadGrammar = lazyregexp.New(`^[0-9a-f]{32}$`)
 
 func (s *dirStore) uploadPath(id string) string { return filepath.Join(s.dir, "uploads", id) }
 

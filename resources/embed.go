@@ -26,8 +26,7 @@ func Capabilities() (map[string][]byte, error) {
 	return all, nil
 }
 
-// Schema returns the JSON Schema of one kind of document: capability, capabilities or
-// project.
+// Schema returns the JSON Schema of one kind of document: capability or capabilities.
 func Schema(kind string) ([]byte, error) {
 	return files.ReadFile("schemas/" + kind + ".schema.json")
 }

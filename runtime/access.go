@@ -3,7 +3,6 @@ package runtime
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"io/fs"
 	"strings"
@@ -16,7 +15,7 @@ import (
 )
 
 // Access is all that a tool can reach during one call: the effects that were decided
-// and nothing else. It is not usable after Run has returned.
+// and nothing else. It must not be used after Run has returned.
 type Access struct {
 	Files     Files
 	Artifacts Artifacts
@@ -82,9 +81,6 @@ func (r *Registry) act(ctx context.Context, c *run, decisions []permission.Decis
 	access.Files = &files{registry: r, run: c, decisions: decisions}
 	access.Artifacts = Artifacts{registry: r, run: c, decisions: decisions}
 	result, err := c.tool.Implementation.Run(ctx, access, c.call.Input)
-	if err != nil && ctx.Err() != nil && fault.From(err).Kind == fault.Internal {
-		err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
-	}
 	output, encodeErr := encode(result)
 	if err != nil {
 		return partial(output), err
@@ -114,13 +110,10 @@ func partial(output json.RawMessage) json.RawMessage {
 // Call runs another tool on behalf of the capability whose tool this is. Only a
 // capability's tool can call others.
 func (a *Access) Call(ctx context.Context, tool string, input json.RawMessage) Envelope {
-	if a.run.tool.BuiltIn() {
-		return Envelope{Tool: tool, Artifacts: []string{}, Error: fault.New(fault.Internal, "bug", "built-in tool %s called %s", a.run.tool.Name, tool)}
-	}
-	if err := a.run.countCall(); err != nil {
-		return Envelope{Tool: tool, Artifacts: []string{}, Error: err}
-	}
 	nested := newRun(Call{Tool: tool, Input: input, parent: a.run})
+	if err := a.run.countCall(); err != nil {
+		return a.registry.refuse(nested, err)
+	}
 	envelope := a.registry.take(ctx, nested)
 	if !nested.tool.BuiltIn() { // what a built-in tool makes is the caller's own, what it repeats hands nothing over
 		a.registry.handOver(ctx, nested, a.run, envelope.Output)
@@ -131,8 +124,11 @@ func (a *Access) Call(ctx context.Context, tool string, input json.RawMessage) E
 // countCall keeps to one budget all calls that a person's call leads to: capabilities
 // that call each other would otherwise multiply theirs.
 func (c *run) countCall() *fault.Error {
+	if c.tool.BuiltIn() {
+		return fault.New(fault.Internal, "bug", "built-in tool %s called another", c.tool.Name)
+	}
 	outermost := c.root()
-	limit := outermost.tool.Limits.WithDefaults().HostCalls
+	limit := outermost.tool.limits().HostCalls
 	if outermost.nested.Add(1) > limit {
 		return fault.New(fault.ResourceExhausted, "host_calls", "%s has led to %d calls, its limit", outermost.tool.Name, limit)
 	}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/ids"
 	"github.com/aircoding/air/runtime/artifact"
 	"github.com/aircoding/air/runtime/permission"
 )
@@ -67,7 +68,7 @@ func (a Artifacts) Open(ctx context.Context, id string) (artifact.Record, artifa
 	if g := a.run.guest(); g != nil && !g.holds(record) {
 		return artifact.Record{}, nil, fault.New(fault.PermissionDenied, "foreign_artifact", "artifact %s is not %s's and was not handed to it", id, g.owner())
 	}
-	content, err := a.registry.config.Session.Artifacts.Open(ctx, record)
+	content, err := a.registry.config.Session.Artifacts.Open(record)
 	return record, content, err
 }
 
@@ -108,13 +109,13 @@ func (r *Registry) handOver(ctx context.Context, from, to *run, text []byte) {
 // handedAtOnce bounds how many artifacts one text hands over.
 const handedAtOnce = 1000
 
-var artifactID = regexp.MustCompile(`art_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
+var artifactID = regexp.MustCompile(`art_` + ids.Pattern)
 
 // artifactIDs finds the artifact ids that a text names.
 func artifactIDs(text []byte) []string {
-	var ids []string
+	var named []string
 	for _, id := range artifactID.FindAll(text, handedAtOnce) {
-		ids = append(ids, string(id))
+		named = append(named, string(id))
 	}
-	return ids
+	return named
 }

@@ -92,8 +92,13 @@ func (c *clock) stop() {
 	c.cancel(nil)
 }
 
-// explain turns the error of a call whose clock, or an outer one, ran out into a timeout.
-func (c *clock) explain(err error) error {
+// explain turns the error of a call whose context has ended, because of that, into a
+// cancellation; into a timeout where its clock, or an outer one, ran out.
+func (c *clock) explain(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	err = interrupted(ctx, err)
 	if !errors.Is(err, errDeadline) && !errors.Is(err, context.Canceled) {
 		return err
 	}
@@ -105,8 +110,31 @@ func (c *clock) explain(err error) error {
 	return err
 }
 
+// interrupted gives an error that the end of ctx led to the kind of that. On its way up it
+// may have got another one, such as that of a file that could not be read.
+func interrupted(ctx context.Context, err error) error {
+	ended := fault.From(ctx.Err())
+	switch {
+	case errors.Is(err, context.Cause(ctx)), errors.Is(err, ctx.Err()):
+		return fault.New(ended.Kind, ended.Code, "%w", err)
+	case fault.From(err).Kind == fault.Internal:
+		return fault.New(ended.Kind, ended.Code, "%w: %w", context.Cause(ctx), err)
+	}
+	return err
+}
+
 func (c *clock) ranOut() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.expired
+}
+
+// timeout is the call's own limit or the caller's, whichever is shorter. A nested
+// call's context carries what is left of the outer one besides.
+func (c *run) timeout() time.Duration {
+	own := c.tool.limits().Timeout()
+	if c.call.Timeout > 0 {
+		return min(own, c.call.Timeout)
+	}
+	return own
 }

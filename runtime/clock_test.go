@@ -3,6 +3,7 @@ package runtime_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -93,9 +94,9 @@ func TestClockPausesWhileAsking(t *testing.T) {
 
 // C6: an answer that comes after the call was cancelled changes nothing.
 func TestC6AnswerAfterCancellation(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancelCause(t.Context())
 	late := rig.Person(func(context.Context, permission.Question) (permission.Answer, error) {
-		cancel()
+		cancel(errors.New("interrupt"))
 		return permission.Answer{Choice: permission.Once}, nil
 	})
 	r := rig.New(t, rig.Options{Approver: late})

@@ -69,7 +69,7 @@ func (r *Registry) ask(ctx context.Context, c *run, request permission.Request, 
 	if err := ctx.Err(); err != nil { // an answer to a call that has ended since changes nothing
 		return decisions, context.Cause(ctx)
 	}
-	decided, grants, err := r.config.Permission.Settle(request, decisions, answer)
+	decided, grants, err := r.config.Permission.Settle(ctx, request, decisions, answer)
 	c.root().approvals.keep(request, decided)
 	for _, g := range grants {
 		if err := r.append(ctx, c, event.PermissionGranted, map[string]any{"grant": g}); err != nil {

@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -58,11 +59,8 @@ func (f *files) checkRegular(file *os.File, canonical string) error {
 		return fault.New(fault.InvalidInput, "is_a_directory", "%s is a folder, a file is wanted", file.Name()).WithHint("fs.list shows what is in it")
 	case !info.Mode().IsRegular():
 		return specialFile(file.Name())
-	case f.registry.config.Paths.LinksProtected(info):
-		return fault.New(fault.PermissionDenied, "protected_path", "%s is another name of a protected file (a hard link)", file.Name()).
-			WithHint("do not work around this; a person can copy the file under a name of its own")
 	}
-	return nil
+	return f.registry.config.Paths.CheckLinks(file.Name(), info)
 }
 
 func specialFile(shown string) error {
@@ -151,8 +149,8 @@ func nameIn(canonical string) string {
 	return filepath.Base(canonical)
 }
 
-// Each visits what is in a folder. What a rule denies to read is left out, so that a
-// list shows no more than reading entry by entry would.
+// Each visits what is in a folder. What a rule denies to read is left out; what would
+// be asked about is shown, as the name and size that it has in the folder.
 func (f *files) Each(path string, visit func(Info) error) error {
 	e, err := f.decided(permission.Read, path)
 	if err != nil {
@@ -171,8 +169,11 @@ func (f *files) Each(path string, visit func(Info) error) error {
 		if err := f.visitBatch(folder, e, names, visit); err != nil {
 			return err
 		}
-		if err != nil || len(names) == 0 {
+		if err == io.EOF {
 			return nil
+		}
+		if err != nil {
+			return f.fault("listing", e.Target, err)
 		}
 	}
 }

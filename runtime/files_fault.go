@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -17,7 +18,7 @@ func (f *files) fault(doing, canonical string, err error) error {
 func fileFault(what string, err error) error {
 	var known *fault.Error
 	if errors.As(err, &known) {
-		return err
+		return fmt.Errorf("%s: %w", what, err)
 	}
 	var errno unix.Errno
 	errors.As(err, &errno)
@@ -37,6 +38,10 @@ func fileFault(what string, err error) error {
 		return fault.New(fault.ResourceExhausted, "open_files", "%s: %w", what, err)
 	case unix.EEXIST:
 		return fault.New(fault.Conflict, "exists", "%s: it appeared after the write was decided: %w", what, err).WithHint("read it, then decide anew")
+	case unix.EAGAIN:
+		busy := fault.New(fault.Unavailable, "busy", "%s: another program holds the file: %w", what, err).WithHint("try again")
+		busy.Retryable = true
+		return busy
 	case unix.EISDIR:
 		return fault.New(fault.InvalidInput, "is_a_directory", "%s: %w", what, err)
 	case unix.ENAMETOOLONG, unix.EINVAL:

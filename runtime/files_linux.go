@@ -27,17 +27,22 @@ func openCanonical(canonical string, flags int) (int, error) {
 		Flags:   uint64(flags | safeFlags),
 		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
 	}
-	for {
+	for tries := 1; ; tries++ {
 		fd, err := unix.Openat2(root, name, &how)
-		switch err {
-		case unix.EINTR, unix.EAGAIN: // EAGAIN: something was renamed meanwhile, see openat2(2)
+		switch {
+		case err == unix.EINTR, err == unix.EAGAIN && tries < openTries:
 			continue
-		case unix.ENOSYS, unix.EPERM: // before Linux 5.6, or hidden by an older container's filter
+		case err == unix.ENOSYS, err == unix.EPERM: // before Linux 5.6, or hidden by an older container's filter
 			return walkCanonical(canonical, flags)
 		}
 		return fd, err
 	}
 }
+
+// openTries bounds how often an EAGAIN is tried again: it means that something was
+// renamed meanwhile, see openat2(2), or that another program holds a lease on the file,
+// see fcntl(2), which can last.
+const openTries = 16
 
 // renameNew gives a file in the folder its name, unless something has that name.
 func renameNew(folder *os.File, from, to string) error {

@@ -1,5 +1,3 @@
-//go:build unix
-
 package runtime
 
 import (
@@ -83,11 +81,14 @@ func makeFolder(canonical string) (folder *os.File, made []string, err error) {
 	default:
 		return nil, made, err
 	}
+	if err := syncFolder(parent); err != nil {
+		return nil, made, err
+	}
 	fd, err := openIn(parent, name, unix.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {
 		return nil, made, err
 	}
-	return os.NewFile(uintptr(fd), canonical), made, syncFolder(parent)
+	return os.NewFile(uintptr(fd), canonical), made, nil
 }
 
 func syncFolder(folder *os.File) error {

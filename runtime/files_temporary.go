@@ -26,28 +26,32 @@ func temporaryName() string {
 	return ".air-tmp-" + hex.EncodeToString(random[:])
 }
 
-func newTemporary(folder *os.File, mode uint32, name func() string) (*temporary, error) {
+func newTemporary(folder *os.File, mode uint32) (*temporary, error) {
 	for {
-		t := &temporary{folder: folder, name: name()}
-		fd, err := openIn(folder, t.name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, mode)
+		t, err := openTemporary(folder, temporaryName(), mode)
 		if err == unix.EEXIST {
 			continue
 		}
-		if err != nil {
-			return nil, err
-		}
-		t.File = os.NewFile(uintptr(fd), t.name)
-		if t.claim() {
-			return t, nil
+		if err != nil || !t.swept(unix.Flock(int(t.Fd()), unix.LOCK_EX|unix.LOCK_NB)) {
+			return t, err
 		}
 		t.drop()
 	}
 }
 
-// claim locks the file, unless a sweep took it for a leftover in the moment before.
-func (t *temporary) claim() bool {
+func openTemporary(folder *os.File, name string, mode uint32) (*temporary, error) {
+	fd, err := openIn(folder, name, unix.O_WRONLY|unix.O_CREAT|unix.O_EXCL, mode)
+	if err != nil {
+		return nil, err
+	}
+	return &temporary{File: os.NewFile(uintptr(fd), name), folder: folder, name: name}, nil
+}
+
+// swept reports whether a sweep took the file for a leftover before it was locked.
+// Where files cannot be locked, as on some network file systems, nothing is swept.
+func (t *temporary) swept(locked error) bool {
 	var st unix.Stat_t
-	return unix.Flock(int(t.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil && unix.Fstat(int(t.Fd()), &st) == nil && st.Nlink == 1
+	return locked == unix.EWOULDBLOCK || unix.Fstat(int(t.Fd()), &st) == nil && st.Nlink == 0
 }
 
 func (t *temporary) fill(content []byte, old *os.File) error {

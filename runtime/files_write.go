@@ -163,12 +163,20 @@ func (w *write) backUp(ctx context.Context, old *os.File) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	meta := artifact.New{Type: "backup", Name: w.name, MediaType: "application/octet-stream", EntityType: "file", EntityID: shown, Metadata: metadata}
+	meta := artifact.New{Type: "backup", Name: w.name, MediaType: "application/octet-stream", EntityType: "file", EntityID: shown, Metadata: metadata, Synced: true}
 	record, err := w.files.registry.createArtifact(ctx, w.files.run, meta, io.NewSectionReader(old, 0, 1<<62))
 	if err != nil {
-		return "", fileFault("backing up "+shown, err)
+		return "", noBackup(shown, err)
 	}
 	return record.ID, nil
+}
+
+func noBackup(shown string, err error) error {
+	e := fault.From(fileFault("backing up "+shown, err))
+	if e.Code == "artifact_size" {
+		e = e.WithHint("a file of this size is not backed up, and so not replaced: a person can move it away")
+	}
+	return e
 }
 
 // unchanged refuses to replace a file that is not, or no longer, the one backed up.
@@ -206,7 +214,7 @@ func (w *write) stage(content []byte, old *os.File) (*temporary, error) {
 	if old != nil {
 		mode = 0o600 // until it has the mode of old
 	}
-	t, err := newTemporary(w.folder, mode, temporaryName)
+	t, err := newTemporary(w.folder, mode)
 	if err != nil {
 		return nil, w.files.fault("writing", w.target, err)
 	}

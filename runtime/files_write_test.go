@@ -37,14 +37,15 @@ func TestF11TemporaryNameIsALink(t *testing.T) {
 			t.Fatal(name, err)
 		}
 	}
-	names := []string{"link", "dangling", "file", "pipe", "free"}
-	temp, err := newTemporary(opened(t, dir), 0o600, func() string {
-		name := names[0]
-		names = names[1:]
-		return name
-	})
-	if err != nil || temp.name != "free" {
-		t.Fatalf("%+v %v", temp, err)
+	folder := opened(t, dir)
+	for _, name := range []string{"link", "dangling", "file", "pipe"} {
+		if _, err := openTemporary(folder, name, 0o600); err != unix.EEXIST {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	temp, err := openTemporary(folder, "free", 0o600)
+	if err != nil {
+		t.Fatal(err)
 	}
 	if err := temp.fill([]byte("new"), nil); err != nil {
 		t.Fatal(err)
@@ -65,11 +66,32 @@ func TestTemporaryNamesDiffer(t *testing.T) {
 	}
 }
 
+// Where the file system has no locks, a temporary file is used without one.
+func TestSwept(t *testing.T) {
+	dir := t.TempDir()
+	temp, err := openTemporary(opened(t, dir), "temp", 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer temp.drop()
+	for locked, want := range map[error]bool{nil: false, unix.EWOULDBLOCK: true, unix.ENOLCK: false, unix.ENOSYS: false, unix.EOPNOTSUPP: false} {
+		if got := temp.swept(locked); got != want {
+			t.Errorf("%v: swept is %v", locked, got)
+		}
+	}
+	if err := os.Remove(filepath.Join(dir, "temp")); err != nil {
+		t.Fatal(err)
+	}
+	if !temp.swept(nil) || !temp.swept(unix.ENOLCK) {
+		t.Error("a file that was removed is used")
+	}
+}
+
 // A sweep removes what a dead writer left and nothing else.
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
 	folder := opened(t, dir)
-	alive, err := newTemporary(folder, 0o600, temporaryName)
+	alive, err := newTemporary(folder, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -45,6 +45,15 @@ func (l Limits) WithDefaults() Limits {
 	return l
 }
 
+// ceilings is the highest value of every limit.
+func ceilings() Limits {
+	var l Limits
+	for _, x := range limits {
+		*x.field(&l) = x.ceiling
+	}
+	return l
+}
+
 // Validate refuses negative limits and those above the ceiling, by name.
 func (l Limits) Validate() error {
 	for _, x := range limits {

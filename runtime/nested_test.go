@@ -104,12 +104,13 @@ func TestG6CallEachOther(t *testing.T) {
 // G5, G6: capabilities that call each other have one budget of calls.
 func TestCallsHaveOneBudget(t *testing.T) {
 	var made atomic.Int64
-	var last *fault.Error
+	var last, emit runtime.Envelope
 	r := rig.New(t, rig.Options{Provider: rig.Guests{
 		"a": func(ctx context.Context, access *runtime.Access, _ json.RawMessage) (any, error) {
 			for range 4 {
-				last = rig.Call(ctx, access, "b.run", object{}).Error
+				last = rig.Call(ctx, access, "b.run", object{})
 			}
+			emit = rig.Call(ctx, access, "event.emit", object{"kind": "progress"})
 			return object{}, nil
 		},
 		"b": func(ctx context.Context, access *runtime.Access, _ json.RawMessage) (any, error) {
@@ -122,8 +123,30 @@ func TestCallsHaveOneBudget(t *testing.T) {
 		},
 	}})
 	r.Must("a.run", object{}, nil)
-	if made.Load() != 1000-3 || last == nil || last.Code != "host_calls" {
-		t.Errorf("%d calls, then %+v", made.Load(), last)
+	if made.Load() != 1000-3 {
+		t.Errorf("%d calls", made.Load())
+	}
+	failed(t, last, fault.ResourceExhausted, "host_calls")
+	failed(t, emit, fault.ResourceExhausted, "host_calls")
+	if last.Tool != "b.run" || last.RunID == "" || last.Artifacts == nil || emit.Version != 1 || emit.RunID == "" {
+		t.Errorf("%+v %+v", last, emit)
+	}
+	if recorded := r.Types(last.RunID); len(recorded) > 0 {
+		t.Errorf("beyond the budget calls are recorded: %v", recorded)
+	}
+}
+
+// Only a capability's tool calls others.
+func TestBuiltInToolCallsNone(t *testing.T) {
+	var e runtime.Envelope
+	r := rig.New(t, rig.Options{Tools: []*runtime.Tool{tool("test.calls", func(ctx context.Context, access *runtime.Access, _ json.RawMessage) (any, error) {
+		e = rig.Call(ctx, access, "fs.list", object{"path": "."})
+		return object{}, nil
+	})}})
+	r.Must("test.calls", object{}, nil)
+	failed(t, e, fault.Internal, "bug")
+	if e.Tool != "fs.list" || e.Version != 1 || e.RunID == "" || e.Artifacts == nil {
+		t.Errorf("%+v", e)
 	}
 }
 

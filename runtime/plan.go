@@ -2,14 +2,13 @@ package runtime
 
 import (
 	"errors"
-	"time"
 
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/runtime/permission"
 )
 
 func (r *Registry) plan(c *run) ([]permission.Effect, error) {
-	if r.config.ProjectRoot == "" && c.tool.NeedsProject() {
+	if r.config.Paths.Root() == "" && c.tool.needsProject() {
 		return nil, fault.New(fault.InvalidInput, "no_project", "%s needs a project, and there is none here", c.tool.Name).WithHint("air init makes this folder a project")
 	}
 	named, err := c.tool.Implementation.Plan(c.call.Input)
@@ -35,17 +34,4 @@ func (r *Registry) resolve(e permission.Effect) (permission.Effect, error) {
 		return resolved, fault.New(fault.InvalidInput, "bad_path", "%w", err)
 	}
 	return resolved, err
-}
-
-// timeout is the call's own limit or the caller's, whichever is shorter. A nested
-// call's context carries what is left of the outer one besides.
-func (c *run) timeout() time.Duration {
-	own := c.tool.Limits.Timeout()
-	if c.tool.BuiltIn() {
-		own = 10 * time.Minute
-	}
-	if c.call.Timeout > 0 {
-		return min(own, c.call.Timeout)
-	}
-	return own
 }

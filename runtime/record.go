@@ -43,6 +43,19 @@ func (r *Registry) record(ctx context.Context, c *run, output json.RawMessage, e
 	if err := r.append(ctx, c, eventType, payload); err != nil && failure == nil {
 		failure = fault.From(err)
 	}
+	return c.envelope(output, failure)
+}
+
+// refuse ends a call before its first step. Nothing is recorded of it: a guest that
+// goes on calling must not fill the store.
+func (r *Registry) refuse(c *run, failure *fault.Error) Envelope {
+	if c.tool = r.builtin[c.call.Tool]; c.tool == nil {
+		c.tool = &Tool{Name: c.call.Tool}
+	}
+	return c.envelope(nil, failure)
+}
+
+func (c *run) envelope(output json.RawMessage, failure *fault.Error) Envelope {
 	return Envelope{
 		OK:         failure == nil,
 		Tool:       c.tool.Name,

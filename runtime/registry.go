@@ -9,6 +9,7 @@ import (
 	"maps"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,12 +23,11 @@ import (
 
 // Config is what a Registry is built from.
 type Config struct {
-	Session     *session.Session
-	Permission  *permission.Engine
-	Paths       *permission.Paths
-	Approver    permission.Approver // nil: nobody can be asked, an ask becomes a denial
-	Provider    Provider            // nil: only built-in tools
-	ProjectRoot string              // "" outside a project
+	Session    *session.Session
+	Permission *permission.Engine
+	Paths      *permission.Paths
+	Approver   permission.Approver // nil: nobody can be asked, an ask becomes a denial
+	Provider   Provider            // nil: only built-in tools
 	// Spoofed is told of a capability that tried to emit an event under a name that is
 	// not its own.
 	Spoofed func(ctx context.Context, capability, eventType string)
@@ -125,12 +125,12 @@ func (r *Registry) steps(ctx context.Context, c *run) (output json.RawMessage, e
 	defer clock.stop()
 	decisions, err := r.decide(ctx, c, plan) // 4 decide
 	if err != nil {
-		return nil, clock.explain(err)
+		return nil, clock.explain(ctx, err)
 	}
 	r.handOver(ctx, c.call.parent, c, c.call.Input)
 	output, err = r.act(ctx, c, decisions) // 5 act
 	if err != nil {
-		return output, clock.explain(err)
+		return output, clock.explain(ctx, err)
 	}
 	if err := r.validateOutput(c, output); err != nil { // 6 validate
 		return nil, err
@@ -150,7 +150,7 @@ func (c *run) checkDepth() error {
 	if c.tool.BuiltIn() || len(c.chain) == 0 {
 		return nil
 	}
-	allowed := c.tool.Limits.WithDefaults().CallDepth
+	allowed := c.tool.limits().CallDepth
 	if int64(len(c.chain)) >= allowed {
 		return fault.New(fault.ResourceExhausted, "call_depth", "%s would be one capability too many in this chain of calls: the limit is %d", c.tool.Name, allowed)
 	}
@@ -162,10 +162,25 @@ func (r *Registry) Lookup(ctx context.Context, name string) (*Tool, error) {
 	if t := r.builtin[name]; t != nil {
 		return t, nil
 	}
-	if r.config.Provider != nil {
-		return r.config.Provider.Tool(ctx, name)
+	if r.config.Provider == nil {
+		return nil, UnknownTool(name)
 	}
-	return nil, UnknownTool(name)
+	t, err := r.config.Provider.Tool(ctx, name)
+	if err == nil {
+		err = checkOwner(t)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// checkOwner refuses a provider's tool that would count as built in: the most trusted.
+func checkOwner(t *Tool) error {
+	if t.BuiltIn() {
+		return fmt.Errorf("tool %s, which is not built in, has no owner", t.Name)
+	}
+	return nil
 }
 
 // UnknownTool is the error for a name that no tool has.
@@ -181,16 +196,13 @@ func (r *Registry) Tools(ctx context.Context) ([]*Tool, error) {
 		if err != nil {
 			return nil, err
 		}
+		for _, t := range more {
+			if err := checkOwner(t); err != nil {
+				return nil, err
+			}
+		}
 		all = append(all, more...)
 	}
-	slices.SortFunc(all, func(a, b *Tool) int {
-		switch {
-		case a.Name < b.Name:
-			return -1
-		case a.Name > b.Name:
-			return 1
-		}
-		return 0
-	})
+	slices.SortFunc(all, func(a, b *Tool) int { return strings.Compare(a.Name, b.Name) })
 	return all, nil
 }

@@ -83,6 +83,42 @@ func TestToolsAreSortedAndUnique(t *testing.T) {
 	}
 }
 
+// ownerless is a provider that forgets to say whose its tools are.
+type ownerless struct{ rig.Guests }
+
+func (p ownerless) Tool(ctx context.Context, name string) (*runtime.Tool, error) {
+	t, err := p.Guests.Tool(ctx, name)
+	if err == nil {
+		t.Owner = permission.Caller{}
+	}
+	return t, err
+}
+
+func (p ownerless) Tools(ctx context.Context) ([]*runtime.Tool, error) {
+	all, err := p.Guests.Tools(ctx)
+	for _, t := range all {
+		t.Owner = permission.Caller{}
+	}
+	return all, err
+}
+
+// A tool without an owner counts as built in, so a provider cannot bring one.
+func TestProvidedToolHasAnOwner(t *testing.T) {
+	ran := false
+	r := rig.New(t, rig.Options{Provider: ownerless{rig.Guests{"a": func(context.Context, *runtime.Access, json.RawMessage) (any, error) {
+		ran = true
+		return object{}, nil
+	}}}})
+	failed(t, r.Call("a.run", object{}), fault.Internal, "bug")
+	if all, err := r.Registry.Tools(r.Context()); err == nil {
+		t.Errorf("listed: %+v", all)
+	}
+	if ran {
+		t.Error("it ran")
+	}
+	failed(t, r.Call("none.run", object{}), fault.NotFound, "unknown_tool")
+}
+
 // A tool that breaks ends its call, says that this is a bug, and nothing else breaks.
 func TestPanickingTool(t *testing.T) {
 	plan := runtime.Typed[object]{Effects: func(object) ([]permission.Effect, error) { panic("in plan") }}

@@ -30,8 +30,16 @@ type Tool struct {
 // BuiltIn reports whether the tool is part of air itself.
 func (t *Tool) BuiltIn() bool { return t.Owner.Capability == "" }
 
-// NeedsProject reports whether the tool makes no sense outside a project.
-func (t *Tool) NeedsProject() bool { return t.BuiltIn() && (t.Permissions.Read || t.Permissions.Write) }
+// needsProject reports whether the tool makes no sense outside a project.
+func (t *Tool) needsProject() bool { return t.BuiltIn() && (t.Permissions.Read || t.Permissions.Write) }
+
+// limits are the tool's own, every one of them set. A built-in tool has none of its own.
+func (t *Tool) limits() Limits {
+	if t.BuiltIn() {
+		return ceilings()
+	}
+	return t.Limits.WithDefaults()
+}
 
 // Implementation carries a tool out.
 type Implementation interface {
@@ -46,7 +54,8 @@ type Implementation interface {
 // Provider finds the tools that are not built in.
 type Provider interface {
 	// Tool returns the named tool, or an error of kind not_found. It verifies what it
-	// returns: a bundle whose bytes changed is an error of kind integrity.
+	// returns: a bundle whose bytes changed is an error of kind integrity. A tool
+	// without an Owner would count as built in and is refused.
 	Tool(ctx context.Context, name string) (*Tool, error)
 	// Tools lists what Tool would find, sorted by name.
 	Tools(ctx context.Context) ([]*Tool, error)

@@ -13,11 +13,7 @@ func (r *Registry) validateInput(c *run) error {
 	if len(c.call.Input) == 0 {
 		c.call.Input = json.RawMessage(`{}`)
 	}
-	bounds := canon.Limits{Bytes: c.tool.Limits.WithDefaults().InputBytes}
-	if c.tool.BuiltIn() {
-		bounds.Bytes = 16 << 20
-	}
-	if err := canon.Check(c.call.Input, bounds); err != nil {
+	if err := canon.Check(c.call.Input, canon.Limits{Bytes: c.tool.limits().InputBytes}); err != nil {
 		return fault.New(fault.InvalidInput, "bad_json", "input of %s: %w", c.tool.Name, err)
 	}
 	s, err := r.schema(c.tool.InputSchema)

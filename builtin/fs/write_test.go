@@ -125,6 +125,22 @@ func TestWriteRefuses(t *testing.T) {
 	clean(t, r.Root)
 }
 
+// A file too large for a backup stays, and the refusal speaks of the file.
+func TestBackupTooLarge(t *testing.T) {
+	r := rig.New(t, rig.Options{Approver: rig.Yes})
+	path := r.Put("large", "")
+	must(t, os.Truncate(path, 256<<20+1))
+	e := r.Call("fs.write", object{"path": "large", "content": "new"})
+	failed(t, e, fault.ResourceExhausted, "artifact_size")
+	if !strings.HasPrefix(e.Error.Message, "backing up large: ") || !strings.Contains(e.Error.Hint, "not replaced") {
+		t.Errorf("%s\nhint: %s", e.Error.Message, e.Error.Hint)
+	}
+	if info, err := os.Stat(path); err != nil || info.Size() != 256<<20+1 {
+		t.Errorf("%v %v", info, err)
+	}
+	clean(t, r.Root)
+}
+
 // Without a person, replacing a file is refused and creating one is not.
 func TestWriteWithoutPerson(t *testing.T) {
 	r := rig.New(t, rig.Options{})

@@ -4,11 +4,15 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/aircoding/air/internal/canon"
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/home"
+	"github.com/aircoding/air/internal/regular"
+	"github.com/aircoding/air/internal/text"
 	"github.com/aircoding/air/runtime/event"
 	"github.com/aircoding/air/runtime/permission"
 )
@@ -31,11 +35,13 @@ func (a *app) acceptCommand() *cobra.Command {
 				return err
 			}
 			if len(pending) == 0 {
-				return a.print(map[string]any{"accepted": []any{}}, func(w io.Writer) { fmt.Fprintf(w, "all %d shared files are accepted\n", len(all)) })
+				return a.print(map[string]any{"accepted": []any{}}, func(w io.Writer) { fmt.Fprintf(w, "accepted already: %s\n", paths(all)) })
 			}
-			a.note("shared files of %s that are not accepted:", at.project.Root)
+			a.warn("shared files of %s that are not accepted:", at.project.Root)
 			for _, f := range pending {
-				a.note("  %s  %s", f.SHA256[:12], f.Path)
+				if err := a.showShared(at.project, f); err != nil {
+					return err
+				}
 			}
 			if err := a.confirm(cmd.Context(), "Accept them?", yes); err != nil {
 				return err
@@ -43,20 +49,38 @@ func (a *app) acceptCommand() *cobra.Command {
 			if err := a.accept(cmd, at, pending, all); err != nil {
 				return err
 			}
-			return a.print(map[string]any{"accepted": pending}, func(w io.Writer) { fmt.Fprintf(w, "accepted %d files\n", len(pending)) })
+			return a.print(map[string]any{"accepted": pending}, func(w io.Writer) { fmt.Fprintf(w, "accepted: %s\n", paths(pending)) })
 		},
 	}
 	c.Flags().BoolVar(&yes, "yes", false, "accept what is shown without asking")
 	return c
 }
 
-// needProject is place for verbs that make no sense outside a project.
-func (a *app) needProject() (place, error) {
-	at, err := a.place()
-	if err == nil && !at.project.Exists() {
-		err = fault.New(fault.InvalidInput, "no_project", "there is no project here").WithHint("air init makes this folder a project")
+// maxShown bounds how much of a shared file is shown before it is accepted.
+const maxShown = 16 << 10
+
+// showShared shows a file as it will be accepted.
+func (a *app) showShared(p home.Project, f permission.SharedFile) error {
+	content, err := regular.Read(p.Shared(f.Path), 1<<20, false)
+	if err != nil {
+		return err
 	}
-	return at, err
+	if got := strings.TrimPrefix(canon.Digest(content), "sha256:"); got != f.SHA256 {
+		return fault.New(fault.Conflict, "changed", "%s changes while it is being accepted", f.Path).WithHint("try again")
+	}
+	a.warn("%s (sha256 %s):\n%s", f.Path, f.SHA256[:12], text.Head(strings.TrimSpace(string(content)), maxShown))
+	if len(content) > maxShown {
+		a.warn("  … %d bytes in all", len(content))
+	}
+	return nil
+}
+
+func paths(files []permission.SharedFile) string {
+	var names []string
+	for _, f := range files {
+		names = append(names, f.Path)
+	}
+	return strings.Join(names, ", ")
 }
 
 func acceptance(p home.Project) (*permission.Acceptance, error) {

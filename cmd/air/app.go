@@ -2,17 +2,20 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/aircoding/air/builtin/artifact"
 	eventtool "github.com/aircoding/air/builtin/event"
 	"github.com/aircoding/air/builtin/fs"
 	"github.com/aircoding/air/capabilities"
 	"github.com/aircoding/air/internal/config"
+	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/home"
 	"github.com/aircoding/air/runtime"
 	"github.com/aircoding/air/runtime/engine"
@@ -30,6 +33,7 @@ type app struct {
 	flags struct {
 		output, project, session, task string
 		noPrompt, quiet, verbose       bool
+		timeout                        time.Duration
 	}
 	ran     bool // a command's own code was reached
 	printed bool // stdout has the command's answer
@@ -70,8 +74,17 @@ func (a *app) place() (place, error) {
 	if err != nil {
 		return place{}, err
 	}
-	c, err := config.Load(h.Dir)
+	c, err := config.Load(h.Dir, a.getenv)
 	return place{h, p, c}, err
+}
+
+// needProject is place for verbs that make no sense outside a project.
+func (a *app) needProject() (place, error) {
+	at, err := a.place()
+	if err == nil && !at.project.Exists() {
+		err = fault.New(fault.InvalidInput, "no_project", "there is no project here").WithHint("air init makes this folder a project")
+	}
+	return at, err
 }
 
 func (a *app) session(ctx context.Context, at place) (*session.Session, error) {
@@ -110,18 +123,18 @@ func (a *app) paths(at place, artifacts string) (*permission.Paths, error) {
 		AirHome:          at.home.Dir,
 		AirBinary:        binary,
 		SessionArtifacts: artifacts,
+		Worktrees:        filepath.Join(at.project.Dir, "workspaces"),
 		Path:             a.getenv("PATH"),
 	}), nil
 }
 
 func (a *app) permissions(at place, paths *permission.Paths) (*permission.Engine, error) {
 	o := permission.Options{
-		AdminFile:   "/etc/air/permissions.yaml",
-		UserFile:    at.home.Path("permissions.yaml"),
-		GrantsDir:   at.home.Path("grants"),
-		ProjectRoot: at.project.Root,
-		Mode:        at.config.Mode,
-		Paths:       paths,
+		AdminFile:  "/etc/air/permissions.yaml",
+		UserFile:   at.home.Path("permissions.yaml"),
+		GrantsFile: at.home.Path("grants", filepath.Base(at.project.Dir)+".json"),
+		Mode:       at.config.Mode,
+		Paths:      paths,
 	}
 	if at.project.Exists() {
 		accepted, err := acceptance(at.project)
@@ -168,6 +181,15 @@ func (a *app) lifecycle(at place) (*capabilities.Lifecycle, error) {
 	})
 }
 
+// projectLifecycle is lifecycle for verbs that need a project.
+func (a *app) projectLifecycle() (*capabilities.Lifecycle, error) {
+	at, err := a.needProject()
+	if err != nil {
+		return nil, err
+	}
+	return a.lifecycle(at)
+}
+
 // builtins are the native tools, declared by the manifests embedded in resources.
 func builtins() ([]*runtime.Tool, error) {
 	all := map[string]runtime.Implementation{}
@@ -190,7 +212,7 @@ func (a *app) registry(ctx context.Context, at place, provider runtime.Provider,
 	if err != nil {
 		return nil, err
 	}
-	engine, err := a.permissions(at, paths)
+	rules, err := a.permissions(at, paths)
 	if err != nil {
 		return nil, err
 	}
@@ -200,13 +222,12 @@ func (a *app) registry(ctx context.Context, at place, provider runtime.Provider,
 	}
 	a.watch(s.Events)
 	return runtime.New(runtime.Config{
-		Session:     s,
-		Permission:  engine,
-		Paths:       paths,
-		Approver:    a.approver(at, s),
-		Provider:    provider,
-		ProjectRoot: at.project.Root,
-		Spoofed:     spoofed,
+		Session:    s,
+		Permission: rules,
+		Paths:      paths,
+		Approver:   a.approver(at, s),
+		Provider:   provider,
+		Spoofed:    spoofed,
 	}, tools...)
 }
 
@@ -216,13 +237,29 @@ func (a *app) enabled(ctx context.Context) (*runtime.Registry, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := a.warnUnaccepted(at); err != nil {
+		return nil, err
+	}
 	l := &onDemand{open: sync.OnceValues(func() (*capabilities.Lifecycle, error) { return a.lifecycle(at) })}
 	return a.registry(ctx, at, l, func(ctx context.Context, id, eventType string) {
-		a.note("capability %s is disabled: it emitted %q, which is not its own event", id, eventType)
+		a.warn("capability %s is disabled: it emitted %q, which is not its own event", id, eventType)
 		if err := l.disable(ctx, id, "emitted the event "+eventType+", which is not its own"); err != nil {
-			a.note("disabling %s: %v", id, err)
+			a.warn("disabling %s: %v", id, err)
 		}
 	})
+}
+
+// warnUnaccepted says which shared files do not count in full: rules and configuration
+// without effect are hard to notice otherwise.
+func (a *app) warnUnaccepted(at place) error {
+	if !at.project.Exists() {
+		return nil
+	}
+	pending, _, err := pendingFiles(at.project)
+	if len(pending) > 0 {
+		a.note("not accepted as they are now: %s in .air/shared: what they deny counts, what they allow or configure does not (air accept)", paths(pending))
+	}
+	return err
 }
 
 // onDemand opens the project's capabilities when a tool that is not built in is wanted:
@@ -267,4 +304,21 @@ func (a *app) approver(at place, s *session.Session) permission.Approver {
 	t.Refusals = permission.RefusalsIn(filepath.Join(s.Dir, "refusals"))
 	a.later(t.Close)
 	return t
+}
+
+// appendEvent records something that a person did.
+func appendEvent(ctx context.Context, store *event.Store, eventType string, payload any) error {
+	body, err := json.Marshal(payload)
+	if err != nil {
+		return err
+	}
+	_, err = store.Append(ctx, event.Event{Type: eventType, Source: event.Source{Kind: "person"}, Payload: body})
+	return err
+}
+
+func argOr(args []string, otherwise string) string {
+	if len(args) > 0 {
+		return args[0]
+	}
+	return otherwise
 }

@@ -64,7 +64,7 @@ func (a *app) artifactCatCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			content, err := store.Open(cmd.Context(), record)
+			content, err := store.Open(record)
 			if err != nil {
 				return err
 			}

@@ -30,7 +30,7 @@ func (a *app) buildCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			out := map[string]any{"capability": bundle.Manifest.CapabilityID, "module": bundle.ModulePath(), "bytes": size.Size(), "digest": bundle.Digest}
+			out := map[string]any{"capability_id": bundle.Manifest.CapabilityID, "module": bundle.ModulePath(), "bytes": size.Size(), "digest": bundle.Digest}
 			return a.print(out, func(w io.Writer) {
 				fmt.Fprintf(w, "built %s (%.1f MB)\n%s\n", bundle.ModulePath(), float64(size.Size())/1e6, bundle.Digest)
 			})

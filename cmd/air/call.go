@@ -1,13 +1,10 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -16,8 +13,7 @@ import (
 )
 
 func (a *app) callCommand() *cobra.Command {
-	var timeout time.Duration
-	c := &cobra.Command{
+	return &cobra.Command{
 		Use:   "call TOOL [JSON | @FILE | -]",
 		Short: "Call a tool of this project",
 		Long: "Call a tool and print its output as JSON; with -o json the whole result envelope, also for errors.\n" +
@@ -35,11 +31,9 @@ func (a *app) callCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.printEnvelope(r.Call(cmd.Context(), runtime.Call{Tool: args[0], Input: input, Timeout: timeout}))
+			return a.printEnvelope(r.Call(cmd.Context(), runtime.Call{Tool: args[0], Input: input, Timeout: a.flags.timeout}))
 		},
 	}
-	c.Flags().DurationVar(&timeout, "timeout", 0, "shorten the tool's time limit, such as 1s")
-	return c
 }
 
 // maxInput is more than any tool takes; the exact limit is the tool's own.
@@ -91,47 +85,8 @@ func (a *app) printEnvelope(e runtime.Envelope) error {
 	if e.Error != nil {
 		return e.Error
 	}
-	a.printed = true
-	var pretty json.RawMessage = e.Output
 	if isTerminal(a.stdout) {
-		if b, err := json.MarshalIndent(e.Output, "", "  "); err == nil {
-			pretty = b
-		}
+		return a.encode(e.Output, "  ")
 	}
-	_, err := fmt.Fprintf(a.stdout, "%s\n", pretty)
-	return err
-}
-
-// note writes a line for people to stderr.
-func (a *app) note(format string, args ...any) {
-	if !a.flags.quiet {
-		fmt.Fprintln(a.stderr, printable(fmt.Sprintf(format, args...)))
-	}
-}
-
-func (a *app) completeTools(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	names, err := a.toolNames(cmd.Context())
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
-}
-
-func (a *app) toolNames(ctx context.Context) ([]string, error) {
-	r, err := a.enabled(ctx)
-	if err != nil {
-		return nil, err
-	}
-	tools, err := r.Tools(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, t := range tools {
-		names = append(names, t.Name)
-	}
-	return names, nil
+	return a.write(append(e.Output, '\n'))
 }

@@ -2,10 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/aircoding/air/internal/fault"
-	"github.com/aircoding/air/runtime/event"
 	"github.com/aircoding/air/runtime/permission"
 )
 
@@ -33,14 +31,4 @@ func (a *app) confirm(ctx context.Context, question string, yes bool) error {
 func notAsked() error {
 	return fault.New(fault.ApprovalRequired, "no_terminal", "this needs a person's consent, and there is no terminal to ask on").
 		WithHint("--yes accepts what is shown")
-}
-
-// appendEvent records something that a person did.
-func appendEvent(ctx context.Context, store *event.Store, eventType string, payload any) error {
-	body, err := json.Marshal(payload)
-	if err != nil {
-		return err
-	}
-	_, err = store.Append(ctx, event.Event{Type: eventType, Source: event.Source{Kind: "person"}, Payload: body})
-	return err
 }

@@ -9,9 +9,10 @@ import (
 
 func (a *app) disableCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "disable ID",
-		Short: "End the use of a capability in this project",
-		Args:  cobra.ExactArgs(1),
+		Use:               "disable ID",
+		Short:             "End the use of a capability in this project",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.completeInstalled,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l, err := a.projectLifecycle()
 			if err != nil {
@@ -20,7 +21,7 @@ func (a *app) disableCommand() *cobra.Command {
 			if err := l.Disable(cmd.Context(), args[0], ""); err != nil {
 				return err
 			}
-			return a.print(map[string]any{"capability": args[0], "state": "disabled"}, func(w io.Writer) { fmt.Fprintf(w, "disabled %s\n", args[0]) })
+			return a.print(map[string]any{"capability_id": args[0], "state": "disabled"}, func(w io.Writer) { fmt.Fprintf(w, "disabled %s\n", args[0]) })
 		},
 	}
 }

@@ -33,7 +33,7 @@ func TestReferenceOfCommandsIsTrue(t *testing.T) {
 		"| 0 | done; also when a command that a tool ran failed: that is data |\n" +
 		"| 1 | every other error, and a check that found something |\n" +
 		"| 2 | usage, configuration, `invalid_input` |\n" +
-		"| 3 | `permission_denied`, `approval_required` |\n" +
+		"| 3 | `permission_denied`, `approval_required`; a guest that failed because a call of its own was refused is `guest_error` (1), with the refusal as `details.cause` |\n" +
 		"| 4 | `cancelled` |\n| 5 | `timeout` |\n")
 	describe(&b, (&app{}).root())
 	path := filepath.Join(repository(t), "docs", "cli.md")
@@ -54,7 +54,7 @@ func TestReferenceOfCommandsIsTrue(t *testing.T) {
 // describe writes a command and those below it.
 func describe(b *bytes.Buffer, c *cobra.Command) {
 	if c.Runnable() && !c.Hidden && c.Name() != "help" {
-		fmt.Fprintf(b, "\n## %s\n\n    %s\n\n%s\n", c.CommandPath(), c.UseLine(), text(c))
+		fmt.Fprintf(b, "\n## %s\n\n    %s\n\n%s\n", c.CommandPath(), c.UseLine(), about(c))
 		if c.Example != "" {
 			fmt.Fprintf(b, "\nExamples:\n\n%s\n", indent(c.Example))
 		}
@@ -67,7 +67,7 @@ func describe(b *bytes.Buffer, c *cobra.Command) {
 	}
 }
 
-func text(c *cobra.Command) string {
+func about(c *cobra.Command) string {
 	if c.Long == "" || c.Parent() != nil && c.Parent().Name() == "completion" {
 		return c.Short + "."
 	}
@@ -180,7 +180,7 @@ func runAll(t *testing.T, commands []string) {
 	c := exec.CommandContext(ctx, "bash", "-c", script(t, commands))
 	c.Dir = work
 	c.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "AIR_HOME="+t.TempDir())
-	c.WaitDelay = time.Second
+	c.WaitDelay = 20 * time.Second // the registry that the script ends holds its output
 	if out, err := c.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}

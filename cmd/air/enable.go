@@ -16,7 +16,8 @@ func (a *app) enableCommand() *cobra.Command {
 		Short: "Allow a capability in this project",
 		Long: "Show what a capability is and what it asks for, and ask. Enabling allows exactly what was shown, to exactly\n" +
 			"these bytes, for you in this project.",
-		Args: cobra.ExactArgs(1),
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.completeInstalled,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l, err := a.projectLifecycle()
 			if err != nil {
@@ -24,7 +25,9 @@ func (a *app) enableCommand() *cobra.Command {
 			}
 			id, digest := splitID(args[0])
 			status, err := l.Enable(cmd.Context(), id, digest, func(d capabilities.Disclosure) (bool, error) {
-				d.Write(a.stderr)
+				if err := d.Write(a.stderr); err != nil {
+					return false, err
+				}
 				err := a.confirm(cmd.Context(), "Enable "+id+" in this project?", yes)
 				return err == nil, err
 			})
@@ -36,12 +39,4 @@ func (a *app) enableCommand() *cobra.Command {
 	}
 	c.Flags().BoolVar(&yes, "yes", false, "accept what is shown without asking")
 	return c
-}
-
-func (a *app) projectLifecycle() (*capabilities.Lifecycle, error) {
-	at, err := a.needProject()
-	if err != nil {
-		return nil, err
-	}
-	return a.lifecycle(at)
 }

@@ -25,14 +25,14 @@ func (a *app) initCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			project, created, err := h.Init(dir)
+			project, created, err := h.Init(cmd.Context(), dir)
 			if err != nil {
 				return err
 			}
 			if err := acceptWritten(project, created); err != nil {
 				return err
 			}
-			return a.print(map[string]any{"project_id": project.ID, "root": project.Root, "created": created}, func(w io.Writer) {
+			return a.print(map[string]any{"project_id": project.ID, "root": project.Root, "created": append([]string{}, created...)}, func(w io.Writer) {
 				if len(created) == 0 {
 					fmt.Fprintf(w, "%s is a project already\n", project.Root)
 					return

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/aircoding/air/capabilities"
+	"github.com/aircoding/air/internal/text"
 )
 
 func (a *app) inspectCommand() *cobra.Command {
@@ -34,13 +35,13 @@ func (a *app) inspectCommand() *cobra.Command {
 				Files []string `json:"files"`
 			}{d, bundle.Files()}
 			return a.print(out, func(w io.Writer) {
-				err = d.Write(w)
+				_ = d.Write(w) // into memory
 				fmt.Fprintf(w, "\nFiles:\n")
 				for _, f := range out.Files {
 					fmt.Fprintf(w, "  - %s\n", f)
 				}
 				if len(help) > 0 {
-					fmt.Fprintf(w, "\nIts help text:\n\n%s\n", printable(string(help)))
+					fmt.Fprintf(w, "\nIts help text:\n\n%s\n", text.Printable(string(help)))
 				}
 			})
 		},

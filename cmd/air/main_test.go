@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -48,6 +49,7 @@ func TestScripts(t *testing.T) {
 			"registry":  registry,
 			"wasm":      wasm,
 			"interrupt": interrupt,
+			"silent":    silent,
 		},
 	})
 }
@@ -102,6 +104,18 @@ func registry(ts *testscript.TestScript, neg bool, args []string) {
 	address, err := bufio.NewReader(out).ReadString('\n')
 	ts.Check(err)
 	ts.Setenv(args[0], strings.TrimSpace(address))
+}
+
+// silent VAR puts the address of a server into a variable that accepts connections and
+// says nothing.
+func silent(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: silent VAR")
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	ts.Check(err)
+	ts.Defer(func() { ts.Check(l.Close()) })
+	ts.Setenv(args[0], l.Addr().String())
 }
 
 // interrupt PATTERN N COMMAND... starts a command, interrupts it once the current

@@ -43,6 +43,7 @@ func (a *app) newCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&language, "lang", "go", "language of the source: go")
+	complete(c, "lang", "go")
 	c.Flags().StringVar(&dir, "dir", "", "folder to create (default: NAME)")
 	return c
 }

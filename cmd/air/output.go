@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -9,11 +10,12 @@ import (
 	"os"
 	"strings"
 	"text/tabwriter"
-	"unicode"
+	"unicode/utf16"
 
 	"golang.org/x/term"
 
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/text"
 	"github.com/aircoding/air/oci"
 )
 
@@ -51,8 +53,9 @@ func (a *app) fail(err error) int {
 
 // explain gives errors of packages that know no kinds one.
 func explain(err error) *fault.Error {
+	var known *fault.Error
 	var o *oci.Error
-	if !errors.As(err, &o) {
+	if errors.As(err, &known) || !errors.As(err, &o) {
 		return fault.From(err)
 	}
 	kind, retryable := registryKind(o.Kind)
@@ -86,45 +89,94 @@ func registryKind(k oci.Kind) (kind fault.Kind, retryable bool) {
 }
 
 func printError(w io.Writer, e *fault.Error) {
-	fmt.Fprintf(w, "error: %s\n", printable(e.Message))
+	fmt.Fprintf(w, "error: %s\n", indented(e.Message))
 	hint := e.Hint
 	if cause, ok := e.Details["cause"].(*fault.Error); ok {
 		if !strings.Contains(e.Message, cause.Message) {
-			fmt.Fprintf(w, "cause: %s\n", printable(cause.Message))
+			fmt.Fprintf(w, "cause: %s\n", indented(cause.Message))
 		}
 		hint = cmp.Or(hint, cause.Hint)
 	}
+	if log, ok := e.Details["log"].(string); ok && log != "" {
+		fmt.Fprintf(w, "log: %s\n", indented(strings.TrimSpace(log)))
+	}
 	if hint != "" {
-		fmt.Fprintf(w, "hint: %s\n", printable(hint))
+		fmt.Fprintf(w, "hint: %s\n", indented(hint))
 	}
 }
 
-// printable keeps text from outside from steering the terminal.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' || unicode.IsPrint(r) {
-			return r
-		}
-		return unicode.ReplacementChar
-	}, text)
+// indented keeps a text from outside from looking like lines of air's own.
+func indented(foreign string) string {
+	return strings.ReplaceAll(text.Printable(foreign), "\n", "\n  ")
 }
 
-// print writes v as JSON with -o json, and otherwise what text writes.
-func (a *app) print(v any, text func(w io.Writer)) error {
+// note writes a line for people to stderr.
+func (a *app) note(format string, args ...any) {
+	if !a.flags.quiet {
+		a.warn(format, args...)
+	}
+}
+
+// warn is note for what a person has to see also with --quiet.
+func (a *app) warn(format string, args ...any) {
+	fmt.Fprintln(a.stderr, indented(fmt.Sprintf(format, args...)))
+}
+
+// oneLine keeps a text from outside from adding lines or columns.
+func oneLine(foreign string) string {
+	return strings.NewReplacer("\n", " ", "\t", " ").Replace(text.Printable(foreign))
+}
+
+// print writes v as JSON with -o json, and otherwise what plain writes.
+func (a *app) print(v any, plain func(w io.Writer)) error {
 	if a.flags.output == "json" {
 		return a.printJSON(v)
 	}
-	a.printed = true
-	text(a.stdout)
-	return nil
+	var b bytes.Buffer
+	plain(&b)
+	return a.write(b.Bytes())
 }
 
-func (a *app) printJSON(v any) error {
-	a.printed = true
-	e := json.NewEncoder(a.stdout)
+func (a *app) printJSON(v any) error { return a.encode(v, "  ") }
+
+func (a *app) encode(v any, indent string) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
+	e.SetIndent("", indent)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	if isTerminal(a.stdout) {
+		return a.write(inert(b.Bytes()))
+	}
+	return a.write(b.Bytes())
+}
+
+// inert is a JSON text in which whatever could steer a terminal, or hide, is escaped.
+func inert(json []byte) []byte {
+	var b bytes.Buffer
+	for _, r := range string(json) {
+		switch {
+		case r == '\n' || r == ' ' || text.Visible(r):
+			b.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+	}
+	return b.Bytes()
+}
+
+// write is the command's answer on stdout.
+func (a *app) write(answer []byte) error {
+	a.printed = true
+	if _, err := a.stdout.Write(answer); err != nil {
+		return fault.New(fault.Unavailable, "stdout", "writing the answer: %w", err)
+	}
+	return nil
 }
 
 // table writes rows in columns.
@@ -133,11 +185,11 @@ func table(w io.Writer, head []string, rows [][]string) {
 	fmt.Fprintln(t, strings.Join(head, "\t"))
 	for _, row := range rows {
 		for i := range row {
-			row[i] = strings.NewReplacer("\n", " ", "\t", " ").Replace(printable(row[i]))
+			row[i] = oneLine(row[i])
 		}
 		fmt.Fprintln(t, strings.Join(row, "\t"))
 	}
-	_ = t.Flush() // a broken pipe is the reader's choice
+	_ = t.Flush() // into memory
 }
 
 // isTerminal reports whether f is a terminal.

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/aircoding/air/capabilities"
+	"github.com/aircoding/air/internal/text"
 )
 
 func (a *app) pullCommand() *cobra.Command {
@@ -40,7 +41,7 @@ func (a *app) pullCommand() *cobra.Command {
 
 func (a *app) printInstalled(i capabilities.Installed) error {
 	return a.print(i, func(w io.Writer) {
-		fmt.Fprintf(w, "%s %s\n%s\n", i.CapabilityID, printable(i.Version), i.Digest)
-		a.note("not enabled: air inspect %[1]s shows what it asks for, air enable %[1]s allows it in this project", i.CapabilityID)
+		fmt.Fprintf(w, "%s %s\n%s\n", i.CapabilityID, text.Printable(i.Version), i.Digest)
+		a.note("air inspect %[1]s shows what it asks for, air enable %[1]s allows it in a project", i.CapabilityID)
 	})
 }

@@ -3,8 +3,10 @@ package main
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/aircoding/air/capabilities"
 	"github.com/aircoding/air/internal/fault"
@@ -50,7 +52,8 @@ func (a *app) pullAside(ctx context.Context, at place, ref string, transport *tr
 	if err != nil {
 		return found{}, err
 	}
-	aside, err := os.MkdirTemp(dir, "aside-")
+	removeOld(dir)
+	aside, err := os.MkdirTemp(dir, asidePrefix)
 	if err != nil {
 		return found{}, err
 	}
@@ -75,4 +78,16 @@ func verified(store *capabilities.Store, id, digest string, trust capabilities.T
 func splitID(arg string) (id, digest string) {
 	id, digest, _ = strings.Cut(arg, "@")
 	return id, digest
+}
+
+const asidePrefix = "aside-"
+
+// removeOld removes what a killed process left of pulling aside.
+func removeOld(dir string) {
+	left, _ := filepath.Glob(filepath.Join(dir, asidePrefix+"*")) // the pattern is well formed
+	for _, path := range left {
+		if info, err := os.Lstat(path); err == nil && time.Since(info.ModTime()) > 24*time.Hour {
+			_ = os.RemoveAll(path) // the next one tries again
+		}
+	}
 }

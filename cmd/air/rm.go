@@ -9,10 +9,11 @@ import (
 
 func (a *app) rmCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "rm ID[@DIGEST]",
-		Short: "Remove an installed capability",
-		Long:  "Remove all installed versions of a capability, or the one with the digest.",
-		Args:  cobra.ExactArgs(1),
+		Use:               "rm ID[@DIGEST]",
+		Short:             "Remove an installed capability",
+		Long:              "Remove all installed versions of a capability, or the one with the digest.",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.completeInstalled,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			at, err := a.place()
 			if err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,13 +16,13 @@ func (a *app) main(ctx context.Context, args []string) int {
 	root.SetArgs(args)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	err = errors.Join(err, a.close())
 	if err == nil {
 		return 0
 	}
 	if !a.ran { // cobra refused the command line
-		err = fault.New(fault.InvalidInput, "usage", "%w", err).WithHint("air --help, or air COMMAND --help")
+		err = fault.New(fault.InvalidInput, "usage", "%w", err).WithHint("usage: %s", cmd.UseLine())
 	}
 	return a.fail(err)
 }
@@ -33,9 +34,11 @@ func (a *app) root() *cobra.Command {
 		Long:          "air runs tools that nobody has vetted: WebAssembly modules that reach the outside only\nthrough one registry and one permission engine, distributed as OCI artifacts.",
 		SilenceErrors: true,
 		SilenceUsage:  true,
+		Version:       version,
 		Args:          cobra.NoArgs,
 		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
 			a.ran = true
+			a.limitTime(cmd)
 			return a.checkFlags()
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
@@ -45,6 +48,7 @@ func (a *app) root() *cobra.Command {
 	f.StringVar(&a.flags.project, "project", "", "project folder (default: the nearest one upwards)")
 	f.StringVar(&a.flags.session, "session", "", "session id or unique prefix (default: $AIR_SESSION, else the current one)")
 	f.StringVar(&a.flags.task, "task", "", "task id or unique prefix (default: the current one)")
+	f.DurationVar(&a.flags.timeout, "timeout", 0, "give up after this time, such as 1s (of a call: shortens the tool's own limit)")
 	f.BoolVar(&a.flags.noPrompt, "no-prompt", false, "ask nobody: what would be asked is denied")
 	f.BoolVarP(&a.flags.quiet, "quiet", "q", false, "no progress and no log lines of guests")
 	f.BoolVarP(&a.flags.verbose, "verbose", "v", false, "more on stderr")
@@ -55,9 +59,11 @@ func (a *app) root() *cobra.Command {
 		a.pushCommand(), a.pullCommand(), a.installCommand(),
 		a.lsCommand(), a.enableCommand(), a.disableCommand(), a.rmCommand(),
 		a.eventCommand(), a.artifactCommand(), a.sessionCommand(), a.taskCommand(),
-		a.permissionCommand(), a.registryCommand(), a.versionCommand(),
+		a.permissionCommand(), a.registryCommand(), a.versionCommand(), completionCommand(),
 	)
-	root.InitDefaultCompletionCmd()
+	complete(root, "output", "text", "json")
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetHelpCommand(helpCommand())
 	return root
 }
 
@@ -66,6 +72,31 @@ func (a *app) checkFlags() error {
 		return fault.New(fault.InvalidInput, "usage", "--output %q: text or json is wanted", o)
 	}
 	return nil
+}
+
+// limitTime ends a command at --timeout. A call has a clock of its own, which stops
+// while a person is asked.
+func (a *app) limitTime(cmd *cobra.Command) {
+	if a.flags.timeout <= 0 || cmd.Name() == "call" || cmd.Name() == "run" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), a.flags.timeout)
+	a.later(func() error { cancel(); return nil })
+	cmd.SetContext(ctx)
+}
+
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Show help about a command",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			found, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return fault.New(fault.InvalidInput, "usage", "air has no command %.80q", strings.Join(args, " ")).WithHint("air --help lists the commands")
+			}
+			return found.Help()
+		},
+	}
 }
 
 // group is a command that only holds others.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -12,7 +11,6 @@ import (
 
 func (a *app) runCommand() *cobra.Command {
 	var transport transportFlags
-	var timeout time.Duration
 	c := &cobra.Command{
 		Use:   "run (DIR | FILE.wasm | REF) TOOL [JSON | @FILE | -]",
 		Short: "Run one tool of a capability without installing it",
@@ -41,11 +39,10 @@ func (a *app) runCommand() *cobra.Command {
 				return err
 			}
 			tool := toolName(bundle.Manifest.CapabilityID, args[1])
-			return a.printEnvelope(r.Call(cmd.Context(), runtime.Call{Tool: tool, Input: input, Timeout: timeout}))
+			return a.printEnvelope(r.Call(cmd.Context(), runtime.Call{Tool: tool, Input: input, Timeout: a.flags.timeout}))
 		},
 	}
 	transport.add(c)
-	c.Flags().DurationVar(&timeout, "timeout", 0, "shorten the tool's time limit, such as 1s")
 	return c
 }
 

@@ -44,7 +44,7 @@ func (a *app) sessionLsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			all, err := session.List(cmd.Context(), at.project, at.home)
+			all, err := session.List(at.project, at.home)
 			if err != nil {
 				return err
 			}

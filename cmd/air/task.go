@@ -59,11 +59,17 @@ func (a *app) taskLsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			type view struct {
+				session.Task
+				Current bool `json:"current"`
+			}
+			views := []view{}
 			var rows [][]string
 			for _, t := range tasks {
+				views = append(views, view{t, t.ID == s.Task})
 				rows = append(rows, []string{currentMark(t.ID == s.Task), t.ID, t.Started.Local().Format(time.DateTime), t.Title})
 			}
-			return a.print(tasks, func(w io.Writer) { table(w, []string{"", "TASK", "STARTED", "TITLE"}, rows) })
+			return a.print(views, func(w io.Writer) { table(w, []string{"", "TASK", "STARTED", "TITLE"}, rows) })
 		},
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/aircoding/air/internal/text"
 	"github.com/aircoding/air/runtime"
 	"github.com/aircoding/air/runtime/permission"
 )
@@ -76,8 +77,8 @@ func (a *app) toolShowCommand() *cobra.Command {
 			}
 			v := view(t)
 			return a.print(v, func(w io.Writer) {
-				fmt.Fprintf(w, "%s version %d, of %s\n%s\n\npermissions: %s\n", v.Name, v.Version, v.Capability, printable(v.Description), strings.Join(v.Permissions, ", "))
-				fmt.Fprintf(w, "\ninput:\n%s\n\noutput:\n%s\n", indented(v.InputSchema), indented(v.OutputSchema))
+				fmt.Fprintf(w, "%s version %d, of %s\n%s\n\npermissions: %s\n", v.Name, v.Version, v.Capability, text.Printable(v.Description), strings.Join(v.Permissions, ", "))
+				fmt.Fprintf(w, "\ninput:\n%s\n\noutput:\n%s\n", pretty(v.InputSchema), pretty(v.OutputSchema))
 			})
 		},
 	}
@@ -108,7 +109,7 @@ func firstSentence(text string) string {
 	return text
 }
 
-func indented(j json.RawMessage) []byte {
+func pretty(j json.RawMessage) []byte {
 	b, err := json.MarshalIndent(j, "", "  ")
 	if err != nil {
 		return j

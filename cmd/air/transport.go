@@ -3,7 +3,6 @@ package main
 import (
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -25,9 +24,9 @@ func (f *transportFlags) add(c *cobra.Command) {
 
 // ociClient speaks to the registry of a reference.
 func (a *app) ociClient(at place, ref string, flags *transportFlags) *oci.Client {
-	host, _, _ := strings.Cut(strings.TrimPrefix(ref, "oci://"), "/")
+	parsed, _ := oci.ParseReference(ref) // a bad one is refused when it is used
 	return oci.NewClient(oci.Options{
-		PlainHTTP: flags.plainHTTP || slices.Contains(at.config.PlainHTTP, host),
+		PlainHTTP: flags.plainHTTP || slices.Contains(at.config.PlainHTTP, parsed.Registry),
 		Insecure:  flags.insecure,
 		CAFile:    flags.caFile,
 		CacheDir:  at.home.Path("cache", "plugins"),

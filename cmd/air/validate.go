@@ -5,6 +5,8 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"github.com/aircoding/air/internal/text"
 )
 
 func (a *app) validateCommand() *cobra.Command {
@@ -23,21 +25,14 @@ func (a *app) validateCommand() *cobra.Command {
 				return err
 			}
 			out := map[string]any{
-				"ok": true, "capability": bundle.Manifest.CapabilityID, "version": bundle.Manifest.Version,
+				"ok": true, "capability_id": bundle.Manifest.CapabilityID, "version": bundle.Manifest.Version,
 				"digest": bundle.Digest, "manifest_hash": bundle.ManifestHash, "files": bundle.Files(),
 			}
 			return a.print(out, func(w io.Writer) {
-				fmt.Fprintf(w, "%s %s is valid\n%s\n", bundle.Manifest.CapabilityID, printable(bundle.Manifest.Version), bundle.Digest)
+				fmt.Fprintf(w, "%s %s is valid\n%s\n", bundle.Manifest.CapabilityID, text.Printable(bundle.Manifest.Version), bundle.Digest)
 			})
 		},
 	}
 	transport.add(c)
 	return c
-}
-
-func argOr(args []string, otherwise string) string {
-	if len(args) > 0 {
-		return args[0]
-	}
-	return otherwise
 }

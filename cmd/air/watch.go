@@ -53,7 +53,7 @@ func (w *watcher) progress(who string, fraction *float64, message string) {
 	if fraction != nil {
 		percent = fmt.Sprintf(" %3.0f %%", *fraction*100)
 	}
-	line := []rune(printable(fmt.Sprintf("%s:%s %s", who, percent, message)))
+	line := []rune(oneLine(fmt.Sprintf("%s:%s %s", who, percent, message)))
 	fmt.Fprintf(w.app.stderr, "\r\x1b[K%s", string(line[:min(len(line), 78)]))
 	w.shown = true
 }

@@ -9,8 +9,9 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/aircoding/air/internal/text"
 )
 
 // Limits bound one JSON document. A zero field means the documented default.
@@ -179,23 +180,13 @@ func (c *checker) pointer() string {
 	var b strings.Builder
 	for _, token := range c.path {
 		b.WriteByte('/')
-		b.WriteString(EscapePointer(printable(fmt.Sprintf("%.40s", token))))
+		b.WriteString(EscapePointer(text.Escape(fmt.Sprintf("%.40s", token))))
 		if b.Len() > 200 {
 			b.WriteString("/…")
 			break
 		}
 	}
 	return b.String()
-}
-
-// printable keeps what a document says from steering the terminal that shows it.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return utf8.RuneError
-	}, text)
 }
 
 // EscapePointer escapes one reference token of a JSON pointer (RFC 6901).

@@ -34,7 +34,7 @@ const fileName = "config.yaml"
 
 // Load reads config.yaml in dir, which may be missing, and AIR_MODE, AIR_PLAIN_HTTP
 // (separated by commas) and AIR_PROMPT.
-func Load(dir string) (Config, error) {
+func Load(dir string, getenv func(string) string) (Config, error) {
 	v := viper.New()
 	v.SetDefault("mode", "workspace-write")
 	v.SetDefault("plain_http", []string{})
@@ -47,7 +47,7 @@ func Load(dir string) (Config, error) {
 	if err := checkMode(fileMode, path); err != nil {
 		return Config{}, err
 	}
-	if err := bindEnvironment(v); err != nil {
+	if err := override(v, getenv); err != nil {
 		return Config{}, err
 	}
 	c := Config{Mode: v.GetString("mode"), PlainHTTP: list(v.Get("plain_http")), Prompt: v.GetBool("prompt")}
@@ -68,10 +68,10 @@ func mergeFile(v *viper.Viper, path string) error {
 		return nil
 	}
 	if err != nil {
-		return invalid("%w", err)
+		return fault.IO("reading the configuration", err)
 	}
 	f := file{SchemaVersion: 1}
-	if _, err := yamldoc.Decode(text, &f); err != nil {
+	if _, _, err := yamldoc.Decode(text, &f); err != nil {
 		return invalid("%s: %w", path, err)
 	}
 	if f.SchemaVersion != 1 {
@@ -88,15 +88,15 @@ func mergeFile(v *viper.Viper, path string) error {
 	return v.MergeConfigMap(settings)
 }
 
-func bindEnvironment(v *viper.Viper) error {
-	v.SetEnvPrefix("AIR")
+// override takes what the environment sets; an empty variable sets nothing.
+func override(v *viper.Viper, getenv func(string) string) error {
 	for _, key := range []string{"mode", "plain_http", "prompt"} {
-		if err := v.BindEnv(key); err != nil {
-			return err
+		if value := getenv("AIR_" + strings.ToUpper(key)); value != "" {
+			v.Set(key, value)
 		}
 	}
-	if text, set := os.LookupEnv("AIR_PROMPT"); set && !slices.Contains([]string{"", "true", "false", "0", "1"}, text) {
-		return invalid("AIR_PROMPT is %.40q: true or false is wanted", text)
+	if value := getenv("AIR_PROMPT"); !slices.Contains([]string{"", "true", "false", "0", "1"}, value) {
+		return invalid("AIR_PROMPT is %.40q: true or false is wanted", value)
 	}
 	return nil
 }

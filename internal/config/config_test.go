@@ -32,21 +32,18 @@ func TestLoad(t *testing.T) {
 		{"empty mode", "mode: ''\n", nil, config.Config{}, `mode is ""`},
 		{"unknown key", "mode: trusted\nplainhttp: [a]\n", nil, config.Config{}, `line 2: unknown key "plainhttp", did you mean "plain_http"?`},
 		{"key in another case", "MODE: trusted\n", nil, config.Config{}, `line 1: unknown key "MODE", did you mean "mode"?`},
-		{"wrong type", "prompt: maybe\n", nil, config.Config{}, "/prompt: got string, want true or false"},
+		{"wrong type", "prompt: maybe\n", nil, config.Config{}, "/prompt: got a string, want true or false"},
 		{"wrong type in the environment", "", map[string]string{"AIR_PROMPT": "maybe"}, config.Config{}, "AIR_PROMPT"},
 		{"later version", "schema_version: 2\n", nil, config.Config{}, "schema_version is 2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
-			for _, name := range []string{"AIR_MODE", "AIR_PLAIN_HTTP", "AIR_PROMPT"} {
-				t.Setenv(name, c.env[name])
-			}
 			if c.file != "" {
 				if err := os.WriteFile(filepath.Join(dir, "config.yaml"), []byte(c.file), 0o600); err != nil {
 					t.Fatal(err)
 				}
 			}
-			got, err := config.Load(dir)
+			got, err := config.Load(dir, func(name string) string { return c.env[name] })
 			if c.err != "" {
 				if err == nil || !strings.Contains(err.Error(), c.err) || !fault.Is(err, fault.InvalidInput) {
 					t.Errorf("got %v, want an error with %q", err, c.err)

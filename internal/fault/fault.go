@@ -69,8 +69,9 @@ func (e *Error) With(key string, value any) *Error {
 	return e
 }
 
-// From returns err as an *Error. A cancelled or expired context keeps its meaning;
-// anything that carries no kind is a bug of ours and says so.
+// From returns err as an *Error. A cancelled or expired context keeps its meaning, and
+// what the operating system refused is told as that; anything else that carries no
+// kind is a bug of ours and says so.
 func From(err error) *Error {
 	var e *Error
 	switch {
@@ -87,6 +88,8 @@ func From(err error) *Error {
 		return New(Timeout, "deadline", "%w", err)
 	case errors.Is(err, context.Canceled):
 		return New(Cancelled, "cancelled", "%w", err)
+	case isSystem(err):
+		return fromSystem(err)
 	}
 	return New(Internal, "bug", "internal error (a bug in air): %w", err)
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"syscall"
 	"testing"
 
 	"github.com/aircoding/air/internal/fault"
@@ -35,6 +37,39 @@ func TestNewWrapsSeveral(t *testing.T) {
 	}
 }
 
+const (
+	hintFull   = "free some space, or raise the quota or file size limit, and try again"
+	hintAccess = "check who owns the file and its folder, and that the file system can be written to"
+)
+
+func TestIO(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		kind fault.Kind
+		code string
+		hint string
+	}{
+		{syscall.ENOSPC, fault.ResourceExhausted, "disk_full", hintFull},
+		{syscall.EDQUOT, fault.ResourceExhausted, "disk_full", hintFull},
+		{syscall.EFBIG, fault.ResourceExhausted, "disk_full", hintFull},
+		{syscall.EACCES, fault.Unavailable, "file_access", hintAccess},
+		{syscall.EPERM, fault.Unavailable, "file_access", hintAccess},
+		{syscall.EROFS, fault.Unavailable, "file_access", hintAccess},
+		{syscall.EIO, fault.Unavailable, "file_error", ""},
+		{io.ErrShortWrite, fault.Unavailable, "file_error", ""},
+	} {
+		got := fault.From(fault.IO("writing x", c.err))
+		if got.Kind != c.kind || got.Code != c.code || got.Hint != c.hint || got.Message != "writing x: "+c.err.Error() || !errors.Is(got, c.err) {
+			t.Errorf("%v: got %+v", c.err, got)
+		}
+	}
+	for _, err := range []error{nil, context.Canceled, context.DeadlineExceeded, fault.New(fault.Integrity, "x", "y")} {
+		if got := fault.IO("writing x", err); got != err {
+			t.Errorf("%v became %v", err, got)
+		}
+	}
+}
+
 func TestFrom(t *testing.T) {
 	own := fault.New(fault.Conflict, "changed", "it changed").WithHint("read it again")
 	own.Retryable = true
@@ -54,6 +89,10 @@ func TestFrom(t *testing.T) {
 		{"deadline", fmt.Errorf("waiting: %w", context.DeadlineExceeded), fault.Timeout, "deadline", "waiting: context deadline exceeded", ""},
 		{"cancelled", fmt.Errorf("waiting: %w", context.Canceled), fault.Cancelled, "cancelled", "waiting: context canceled", ""},
 		{"cause", context.Cause(cancelled), fault.Timeout, "deadline", "the reason: context deadline exceeded", ""},
+		{"full", fmt.Errorf("writing: %w", &os.PathError{Op: "write", Path: "/dev/full", Err: syscall.ENOSPC}), fault.ResourceExhausted, "disk_full", "writing: write /dev/full: no space left on device", hintFull},
+		{"read-only", &os.LinkError{Op: "rename", Old: "a", New: "b", Err: syscall.EROFS}, fault.Unavailable, "file_access", "rename a b: read-only file system", hintAccess},
+		{"mkdir", os.NewSyscallError("fsync", syscall.EIO), fault.Unavailable, "file_error", "fsync: input/output error", ""},
+		{"number", syscall.EFBIG, fault.ResourceExhausted, "disk_full", "file too large", hintFull},
 		{"stranger", io.EOF, fault.Internal, "bug", "internal error (a bug in air): EOF", ""},
 	} {
 		got := fault.From(c.err)

@@ -1,6 +1,8 @@
 package home_test
 
 import (
+	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -57,7 +59,7 @@ func TestLockExcludes(t *testing.T) {
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {
-			unlock, err := home.Lock(path)
+			unlock, err := home.Lock(t.Context(), path)
 			if err != nil {
 				t.Error(err)
 				return
@@ -80,11 +82,33 @@ func TestLockExcludes(t *testing.T) {
 	}
 }
 
+func TestLockStopsWaiting(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "one.lock")
+	unlock, err := home.Lock(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := home.Lock(ctx, path); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("got %v", err)
+	}
+	unlock()
+	again, err := home.Lock(t.Context(), path) // the one that gave up must not keep it
+	if err != nil {
+		t.Fatal(err)
+	}
+	again()
+	if _, err := home.Lock(ctx, path); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatalf("a lock for whom time was up: %v", err)
+	}
+}
+
 // TestLockEndsWithItsProcess also shows that it holds across processes.
 func TestLockEndsWithItsProcess(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "one.lock")
 	if os.Getenv("HOME_TEST_LOCK") != "" {
-		if _, err := home.Lock(os.Getenv("HOME_TEST_LOCK")); err != nil {
+		if _, err := home.Lock(t.Context(), os.Getenv("HOME_TEST_LOCK")); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := os.Stdout.WriteString("locked\n"); err != nil {
@@ -108,7 +132,7 @@ func TestLockEndsWithItsProcess(t *testing.T) {
 	taken := make(chan struct{})
 	go func() {
 		defer close(taken)
-		if unlock, err := home.Lock(path); err != nil {
+		if unlock, err := home.Lock(t.Context(), path); err != nil {
 			t.Error(err)
 		} else {
 			unlock()

@@ -1,6 +1,7 @@
 package home
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -9,24 +10,56 @@ import (
 )
 
 // Lock takes the exclusive lock of a file, which it creates, and waits for whoever
-// has it. The lock ends with unlock or with the process. Two locks of one path within
-// a process exclude each other too.
-func Lock(path string) (unlock func(), err error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, fmt.Errorf("locking %s: %w", path, err)
-	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+// has it until ctx ends. The lock ends with unlock or with the process. Two locks of
+// one path within a process exclude each other too.
+func Lock(ctx context.Context, path string) (unlock func(), err error) {
+	f, err := openLock(path)
 	if err != nil {
 		return nil, fmt.Errorf("locking %s: %w", path, err)
 	}
-	for {
-		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
-		if !errors.Is(err, syscall.EINTR) {
-			break
-		}
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("locking %s: %w", path, err), f.Close())
+	if err := wait(ctx, f); err != nil {
+		return nil, fmt.Errorf("locking %s: %w", path, err)
 	}
 	return func() { _ = f.Close() }, nil
+}
+
+func openLock(path string) (*os.File, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+}
+
+// wait locks f, or closes it. The kernel takes no context: when ctx ends, a goroutine
+// stays behind that gives the lock back should it ever get it.
+func wait(ctx context.Context, f *os.File) error {
+	if ctx.Err() != nil {
+		return errors.Join(context.Cause(ctx), f.Close())
+	}
+	got := make(chan error)
+	go func() {
+		err := flock(f)
+		select {
+		case got <- err:
+		case <-ctx.Done():
+			_ = f.Close()
+		}
+	}()
+	select {
+	case err := <-got:
+		if err != nil {
+			_ = f.Close()
+		}
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func flock(f *os.File) error {
+	for {
+		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+	}
 }

@@ -1,20 +1,20 @@
 package home
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
-	"syscall"
 
 	"github.com/aircoding/air/internal/atomicfile"
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/ids"
+	"github.com/aircoding/air/internal/lazyregexp"
+	"github.com/aircoding/air/internal/regular"
 	"github.com/aircoding/air/internal/yamldoc"
 )
 
@@ -74,7 +74,7 @@ func (h Home) project(root string) Project {
 
 // Init makes dir a project and returns the files it created, relative to dir: none
 // when it was one already.
-func (h Home) Init(dir string) (p Project, created []string, err error) {
+func (h Home) Init(ctx context.Context, dir string) (p Project, created []string, err error) {
 	root, err := realDir(dir)
 	if err != nil {
 		return Project{}, nil, err
@@ -83,7 +83,7 @@ func (h Home) Init(dir string) (p Project, created []string, err error) {
 		return Project{}, nil, err
 	}
 	p = h.project(root)
-	unlock, err := Lock(filepath.Join(p.Dir, "locks", "init.lock"))
+	unlock, err := Lock(ctx, filepath.Join(p.Dir, "locks", "init.lock"))
 	if err != nil {
 		return Project{}, nil, err
 	}
@@ -123,29 +123,18 @@ type projectFile struct {
 
 const maxProjectFile = 256 << 10
 
-var uuid = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
+var uuid = lazyregexp.New(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
 // readProjectFile reads what a repository brought along: bounded, from a regular file.
 // A project that has no such file yet has no id.
 func readProjectFile(path string) (projectFile, error) {
 	var file projectFile
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	text, err := regular.Read(path, maxProjectFile, false)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return file, nil
 	case err != nil:
 		return file, badProject("%w", err)
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return file, badProject("%s is not a regular file", path)
-	}
-	text, err := io.ReadAll(io.LimitReader(f, maxProjectFile+1))
-	if err != nil {
-		return file, badProject("%w", err)
-	}
-	if len(text) > maxProjectFile {
-		return file, badProject("%s is larger than %d bytes", path, maxProjectFile)
 	}
 	if err := yamldoc.DecodeJSON(text, &file); err != nil {
 		return file, badProject("%s: %w", path, err)

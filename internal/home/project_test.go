@@ -19,7 +19,7 @@ import (
 
 func TestInitThenFind(t *testing.T) {
 	p := newPerson(t)
-	made, created, err := p.air.Init(p.work)
+	made, created, err := p.air.Init(t.Context(), p.work)
 	if err != nil || !slices.Equal(created, []string{".air/shared/project.json"}) {
 		t.Fatal(created, err)
 	}
@@ -35,7 +35,7 @@ func TestInitThenFind(t *testing.T) {
 	if made != want || !made.Exists() {
 		t.Errorf("got %+v", made)
 	}
-	again, created, err := p.air.Init(p.work)
+	again, created, err := p.air.Init(t.Context(), p.work)
 	if again != want || len(created) != 0 || err != nil {
 		t.Errorf("again: %+v %v %v", again, created, err)
 	}
@@ -67,10 +67,10 @@ func TestFindTakesTheNearest(t *testing.T) {
 	p := newPerson(t)
 	inner := filepath.Join(p.work, "inner")
 	mkdir(t, inner)
-	if _, _, err := p.air.Init(p.work); err != nil {
+	if _, _, err := p.air.Init(t.Context(), p.work); err != nil {
 		t.Fatal(err)
 	}
-	want, _, err := p.air.Init(inner)
+	want, _, err := p.air.Init(t.Context(), inner)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestFindTakesTheNearest(t *testing.T) {
 
 func TestFindResolvesLinks(t *testing.T) {
 	p := newPerson(t)
-	want, _, err := p.air.Init(p.work)
+	want, _, err := p.air.Init(t.Context(), p.work)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestFindResolvesLinks(t *testing.T) {
 	if got, err := p.air.Find(link); got != want || err != nil {
 		t.Errorf("%+v %v", got, err)
 	}
-	if got, created, err := p.air.Init(link); got != want || created != nil || err != nil {
+	if got, created, err := p.air.Init(t.Context(), link); got != want || created != nil || err != nil {
 		t.Errorf("%+v %v %v", got, created, err)
 	}
 }
@@ -113,7 +113,7 @@ func TestF2LinkedSharedFolder(t *testing.T) {
 		}
 		_, err := p.air.Find(root)
 		contains(t, err, "symbolic link")
-		if _, _, err := p.air.Init(root); code(err) != "bad_project" {
+		if _, _, err := p.air.Init(t.Context(), root); code(err) != "bad_project" {
 			t.Errorf("init: %v", err)
 		}
 	}
@@ -167,13 +167,13 @@ func TestF23ProjectAtDangerousPlaces(t *testing.T) {
 				t.Errorf("%s: %v", c.name, err)
 			}
 		}
-		_, _, err := c.air.Init(c.root)
+		_, _, err := c.air.Init(t.Context(), c.root)
 		contains(t, err, c.why)
 		if err := os.RemoveAll(filepath.Join(c.root, ".air", "shared")); err != nil {
 			t.Fatal(err)
 		}
 	}
-	_, _, err = p.air.Init("/")
+	_, _, err = p.air.Init(t.Context(), "/")
 	contains(t, err, "root of the file system")
 }
 
@@ -187,7 +187,7 @@ func TestF23HomeOfTheFoldersOwner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = other.Init(root.HomeDir)
+	_, _, err = other.Init(t.Context(), root.HomeDir)
 	contains(t, err, "home folder")
 }
 
@@ -212,7 +212,7 @@ func TestProjectFileIsStrict(t *testing.T) {
 		{"{\"schema_version\":1,\n\"project\":\"" + id + `"}`, `line 2: unknown key "project", did you mean "project_id"?`},
 		{`{"schema_version":1,"project_id":"` + id + `","project_id":"` + id + `"}`, "duplicate key"},
 		{`{`, "unexpected end"},
-		{strings.Repeat(" ", 300<<10) + `{}`, "larger than"},
+		{strings.Repeat(" ", 300<<10) + `{}`, "its limit of 262144 bytes"},
 	} {
 		p := newPerson(t)
 		write(t, filepath.Join(p.work, ".air", "shared", "project.json"), c.text)
@@ -238,7 +238,7 @@ func TestProjectFileIsARegularFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := p.air.Find(p.work) // would wait for ever for a writer
-	contains(t, err, "not a regular file")
+	contains(t, err, "no regular file")
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
@@ -260,7 +260,7 @@ func TestManyInitsAgree(t *testing.T) {
 	)
 	for range 8 {
 		group.Go(func() {
-			project, created, err := p.air.Init(p.work)
+			project, created, err := p.air.Init(t.Context(), p.work)
 			if err != nil {
 				t.Error(err)
 			}

@@ -18,3 +18,8 @@ func New(expression string) *Regexp {
 
 // MatchString reports whether the text contains a match.
 func (r *Regexp) MatchString(text string) bool { return r.compiled().MatchString(text) }
+
+// FindStringSubmatch returns the first match and its groups, nil where there is none.
+func (r *Regexp) FindStringSubmatch(text string) []string {
+	return r.compiled().FindStringSubmatch(text)
+}

@@ -53,7 +53,7 @@ func New(t testing.TB, o Options) *Rig {
 	for _, dir := range []string{r.Root, r.Outside, r.Home.Dir} {
 		check(t, os.MkdirAll(dir, 0o755))
 	}
-	r.Project, _, err = r.Home.Init(r.Root)
+	r.Project, _, err = r.Home.Init(t.Context(), r.Root)
 	check(t, err)
 	r.Session, err = session.Current(t.Context(), r.Project, r.Home, session.Options{})
 	check(t, err)
@@ -68,18 +68,19 @@ func (r *Rig) registry(o Options) *runtime.Registry {
 		Home:             filepath.Dir(r.Home.Dir),
 		AirHome:          r.Home.Dir,
 		SessionArtifacts: filepath.Join(r.Session.Dir, "artifacts"),
+		Worktrees:        filepath.Join(r.Project.Dir, "workspaces"),
 	})
 	rules := r.Home.Path("permissions.yaml")
 	if o.Rules != "" {
 		check(r, os.WriteFile(rules, []byte(o.Rules), 0o600))
 	}
 	engine, err := permission.Load(permission.Options{
-		UserFile: rules, GrantsDir: r.Home.Path("grants"), ProjectRoot: r.Root, Mode: o.Mode, Paths: paths,
+		UserFile: rules, GrantsFile: r.Home.Path("grants", filepath.Base(r.Project.Dir)+".json"), Mode: o.Mode, Paths: paths,
 	})
 	check(r, err)
 	registry, err := runtime.New(runtime.Config{
 		Session: r.Session, Permission: engine, Paths: paths, Approver: o.Approver,
-		Provider: o.Provider, ProjectRoot: r.Root, Spoofed: o.Spoofed,
+		Provider: o.Provider, Spoofed: o.Spoofed,
 	}, append(builtin(r), o.Tools...)...)
 	check(r, err)
 	return registry

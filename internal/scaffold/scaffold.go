@@ -6,15 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"text/template"
 
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/lazyregexp"
+	"github.com/aircoding/air/internal/names"
 )
 
 // Options say what to write and where.
@@ -28,7 +30,7 @@ type Options struct {
 
 const manifest = "capability.json"
 
-var validName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
+var validName = lazyregexp.New(`^` + names.Capability + `$`)
 
 // New writes the folder and returns the names of its files, sorted. An error leaves
 // nothing behind.
@@ -49,12 +51,7 @@ func New(o Options) ([]string, error) {
 	if err := place(o.Dir, files); err != nil {
 		return nil, err
 	}
-	names := make([]string, 0, len(files))
-	for name := range files {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names, nil
+	return slices.Sorted(maps.Keys(files)), nil
 }
 
 // render returns the new files by their path.
@@ -104,17 +101,17 @@ func place(dir string, files map[string][]byte) (err error) {
 	}
 	temp, err := os.MkdirTemp(filepath.Dir(dir), ".air-new-")
 	if err != nil {
-		return writeFault(dir, err)
+		return fault.IO("writing "+dir, err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
 	staged := filepath.Join(temp, filepath.Base(dir))
 	for name, text := range files {
 		if err := writeFile(filepath.Join(staged, filepath.FromSlash(name)), text); err != nil {
-			return writeFault(dir, err)
+			return fault.IO("writing "+dir, err)
 		}
 	}
 	if err := os.Rename(staged, dir); err != nil {
-		return writeFault(dir, err)
+		return fault.IO("writing "+dir, err)
 	}
 	return nil
 }
@@ -124,8 +121,4 @@ func writeFile(path string, text []byte) error {
 		return err
 	}
 	return os.WriteFile(path, text, 0o644)
-}
-
-func writeFault(dir string, err error) error {
-	return fault.New(fault.Unavailable, "write", "writing %s: %w", dir, err)
 }

@@ -121,6 +121,10 @@ func TestNewRefuses(t *testing.T) {
 			}
 		})
 	}
+	_, err := New(options(t, filepath.Join(parent, "none", "x"), "hello"))
+	if code := fault.From(err).Code; code != "file_error" {
+		t.Errorf("the code is %s: %v", code, err)
+	}
 	left, err := os.ReadDir(parent)
 	if err != nil || len(left) != 2 {
 		t.Errorf("left behind: %v, %v", left, err)

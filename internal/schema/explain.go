@@ -14,6 +14,7 @@ import (
 	"golang.org/x/text/message"
 
 	"github.com/aircoding/air/internal/canon"
+	"github.com/aircoding/air/internal/text"
 )
 
 const (
@@ -57,7 +58,7 @@ func line(e *jsonschema.ValidationError) string {
 	for _, token := range e.InstanceLocation {
 		at.WriteString("/" + canon.EscapePointer(token))
 	}
-	return clip(clip(name(quoteless(at.String())), maxQuote)+": "+reason(e), maxLine)
+	return text.Cut(text.Cut(name(quoteless(at.String())), maxQuote)+": "+reason(e), maxLine)
 }
 
 // reason is in our own words where the library's would quote the document.
@@ -107,20 +108,9 @@ func name(at string) string {
 }
 
 // quote shows a piece of the document, cut and with nothing that steers a terminal.
-func quote(text string) string { return strconv.Quote(clip(text, maxQuote)) }
+func quote(piece string) string { return strconv.Quote(text.Cut(piece, maxQuote)) }
 
-func quoteless(text string) string {
-	if len(text) > 4*maxLine {
-		text = text[:4*maxLine]
-	}
-	q := strconv.Quote(text)
+func quoteless(piece string) string {
+	q := strconv.Quote(text.Head(piece, 4*maxLine))
 	return strings.ReplaceAll(q[1:len(q)-1], `\"`, `"`)
-}
-
-// clip cuts a text to at most n bytes, on a character border.
-func clip(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	return strings.ToValidUTF8(text[:n-len("…")], "") + "…"
 }

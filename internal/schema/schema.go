@@ -13,6 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/aircoding/air/internal/canon"
+	"github.com/aircoding/air/internal/text"
 )
 
 const (
@@ -76,7 +77,7 @@ func compile(doc any, patterns *budget) (*jsonschema.Schema, error) {
 	case errors.As(err, &invalid):
 		return nil, explain(invalid.Err)
 	}
-	return nil, errors.New(clip(quoteless(err.Error()), maxLine))
+	return nil, errors.New(text.Cut(quoteless(err.Error()), maxLine))
 }
 
 // noLoader keeps a schema from reading files or the network.

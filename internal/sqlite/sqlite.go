@@ -2,6 +2,7 @@
 package sqlite
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -9,14 +10,18 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"time"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
+// waitBusy is how long a writer waits for others.
+const waitBusy = 10 * time.Second
+
 // Open opens or creates the database at path, with mode 0600 in a folder of mode
 // 0700, and applies schema, which must be repeatable. Writers queue for up to ten
 // seconds. A commit survives a crash of the process; after a power cut the last
-// commits may be missing, never half there (WAL with synchronous=NORMAL).
+// commits may be missing, never half there (WAL with synchronous=NORMAL); see Synced.
 func Open(path, schema string) (*sql.DB, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
@@ -26,7 +31,7 @@ func Open(path, schema string) (*sql.DB, error) {
 	}
 	query := url.Values{
 		"_txlock": {"immediate"},
-		"_pragma": {"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(ON)"},
+		"_pragma": {fmt.Sprintf("busy_timeout(%d)", waitBusy.Milliseconds()), "journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(ON)"},
 	}
 	dsn := url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}
 	db, err := sql.Open("sqlite", dsn.String())
@@ -34,10 +39,34 @@ func Open(path, schema string) (*sql.DB, error) {
 		return nil, fmt.Errorf("opening %s: %w", path, err)
 	}
 	db.SetMaxOpenConns(1)
-	if _, err := db.Exec(schema); err != nil {
-		return nil, fmt.Errorf("opening %s: %w", path, err)
+	if err := apply(db, schema); err != nil {
+		return nil, errors.Join(fmt.Errorf("opening %s: %w", path, err), db.Close())
 	}
 	return db, nil
+}
+
+// apply makes the tables of a database. Turning a new file to WAL does not wait for
+// another process that does so at the same moment, whatever busy_timeout says.
+func apply(db *sql.DB, schema string) error {
+	const busy = 5 // SQLITE_BUSY, in the low byte (sqlite.org/rescode.html)
+	for start := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+		_, err := db.Exec(schema)
+		var result interface{ Code() int }
+		if err == nil || !errors.As(err, &result) || result.Code()&0xff != busy || time.Since(start) > waitBusy {
+			return err
+		}
+	}
+}
+
+// Synced runs commit, and what it commits is on the disk when it returns. db is one that
+// Open returned: with its single connection the setting reaches the commit.
+func Synced(ctx context.Context, db *sql.DB, commit func() error) error {
+	if _, err := db.ExecContext(ctx, `PRAGMA synchronous = FULL`); err != nil {
+		return err
+	}
+	err := commit()
+	_, _ = db.ExecContext(ctx, `PRAGMA synchronous = NORMAL`) // what stays FULL is slower, no worse
+	return err
 }
 
 // create makes the file where there is none, for its mode. A file that exists is not

@@ -37,7 +37,7 @@ type decoder struct {
 	memories  int
 	bodies    int
 	exports   map[string]export
-	facts     Facts
+	minPages  uint32
 }
 
 type export struct {
@@ -58,10 +58,12 @@ func (d *decoder) sections(module []byte) error {
 		}
 		if id != secCustom {
 			position, known := order[id]
-			if err := unknownSection(id, known); err != nil {
-				return err
-			}
-			if position <= last {
+			switch {
+			case id == secTag:
+				return unsupported("exceptions")
+			case !known:
+				return fmt.Errorf("unknown section %d", id)
+			case position <= last:
 				return fmt.Errorf("section %d is repeated or out of order", id)
 			}
 			last = position
@@ -73,47 +75,47 @@ func (d *decoder) sections(module []byte) error {
 	return d.complete()
 }
 
-func unknownSection(id byte, known bool) error {
-	switch {
-	case known:
-		return nil
-	case id == secTag:
-		return unsupported("exceptions")
-	}
-	return fmt.Errorf("unknown section %d", id)
-}
-
 // section reads those sections that say what a module asks for, and of the code the
 // number of locals. The rest is the compiler's.
 func (d *decoder) section(id byte, r *reader) error {
-	read := map[byte]func(*reader) error{
-		secCustom: d.custom, secType: d.typeSection, secImport: d.importSection, secFunction: d.functionSection,
-		secTable: d.tableSection, secMemory: d.memorySection, secExport: d.exportSection, secStart: d.startSection,
-		secCode: d.codeSection,
-	}[id]
+	read := d.reading(id)
 	if read == nil {
 		return nil
 	}
 	if err := read(r); err != nil {
 		return err
 	}
-	if r.err == nil && len(r.data) > 0 && id != secCustom {
+	if r.err == nil && len(r.data) > 0 {
 		r.fail("%d bytes too many", len(r.data))
 	}
 	return r.err
 }
 
-func (d *decoder) complete() error {
-	if defined := len(d.functions) - d.imported; defined != d.bodies {
-		return fmt.Errorf("%d functions with %d bodies", defined, d.bodies)
+func (d *decoder) reading(id byte) func(*reader) error {
+	switch id {
+	case secType:
+		return d.typeSection
+	case secImport:
+		return d.importSection
+	case secFunction:
+		return d.functionSection
+	case secTable:
+		return d.tableSection
+	case secMemory:
+		return d.memorySection
+	case secExport:
+		return d.exportSection
+	case secStart:
+		return d.startSection
+	case secCode:
+		return d.codeSection
 	}
-	d.facts.Functions = d.bodies
 	return nil
 }
 
-func (d *decoder) custom(r *reader) error {
-	if r.name() == "name" {
-		d.facts.HasNames = true
+func (d *decoder) complete() error {
+	if defined := len(d.functions) - d.imported; defined != d.bodies {
+		return fmt.Errorf("%d functions with %d bodies", defined, d.bodies)
 	}
 	return nil
 }
@@ -206,10 +208,7 @@ func (d *decoder) memorySection(r *reader) error {
 	if min > maxPages || max != noMax && (max > maxPages || max < min) {
 		return fmt.Errorf("memory of %d to %d pages", min, max)
 	}
-	d.memories, d.facts.MemoryMin = 1, min
-	if max != noMax {
-		d.facts.MemoryMax = max
-	}
+	d.memories, d.minPages = 1, min
 	return r.err
 }
 

@@ -2,7 +2,6 @@ package wasmbin
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/aircoding/air/hostabi"
@@ -26,7 +25,6 @@ func unsupported(what string) error {
 }
 
 func (d *decoder) importSection(r *reader) error {
-	seen := map[importName]bool{}
 	for range r.count("imports", maxImports) {
 		name := importName{r.name(), r.name()}
 		kind := r.byte()
@@ -38,10 +36,6 @@ func (d *decoder) importSection(r *reader) error {
 		}
 		if err := d.importFunction(name, r.u32()); err != nil {
 			return err
-		}
-		if !seen[name] {
-			seen[name] = true
-			d.facts.Imports = append(d.facts.Imports, name.module+"."+name.name)
 		}
 	}
 	d.imported = len(d.functions)
@@ -93,7 +87,6 @@ func (d *decoder) exportSection(r *reader) error {
 			return fmt.Errorf("two exports are named %.100q", name)
 		}
 		d.exports[name] = e
-		d.facts.Exports = append(d.facts.Exports, name)
 	}
 	return r.err
 }
@@ -107,7 +100,6 @@ func (d *decoder) startSection(r *reader) error {
 	if !ok || s != (signature{}) {
 		return fmt.Errorf("start function %d is not one without parameters and results", index)
 	}
-	d.facts.HasStart = true
 	return nil
 }
 
@@ -121,7 +113,6 @@ func (d *decoder) exported() error {
 		return d.explainCommand(err)
 	}
 	if _, ok := d.exports[hostabi.ExportInitialize]; ok {
-		d.facts.HasInitialize = true
 		return d.exportedFunction(hostabi.ExportInitialize, signature{})
 	}
 	return nil
@@ -149,7 +140,7 @@ func badExport(format string, args ...any) *fault.Error {
 
 // explainCommand helps who built a program instead of a library.
 func (d *decoder) explainCommand(err error) error {
-	if slices.Contains(d.facts.Exports, "_start") {
+	if _, ok := d.exports["_start"]; ok {
 		return fault.New(fault.InvalidInput, "forbidden_export", "module is a WASI command: it exports _start and no air_call").
 			WithHint("build a reactor: in Go with -buildmode=c-shared, in C with -mexec-model=reactor")
 	}

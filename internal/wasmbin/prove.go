@@ -11,19 +11,6 @@ import (
 	"github.com/aircoding/air/internal/fault"
 )
 
-// Facts are what a proven module asks for.
-type Facts struct {
-	Size          int
-	Imports       []string // "air_v1.tool_call", in the module's order, each once
-	Exports       []string
-	MemoryMin     uint32 // pages
-	MemoryMax     uint32 // pages; 65,536 where the module names none
-	Functions     int    // that it defines
-	HasInitialize bool
-	HasStart      bool // code that runs at instantiation
-	HasNames      bool // function names for traces
-}
-
 // Limits of a module. The first four are those of the JavaScript embedding, or stricter;
 // honest modules stay far below. They let the cheapest compile bombs die before any
 // compiler sees them; the others end with the worker that compiles them.
@@ -40,24 +27,24 @@ const (
 )
 
 // Prove checks that a module imports nothing but the ABI and the WASI stub, exports what
-// a guest must, and stays within the limits. The error is of kind invalid_input.
-func Prove(module []byte) (Facts, error) {
+// a guest must, and stays within the limits. minPages is the memory that it starts with.
+// The error is of kind invalid_input.
+func Prove(module []byte) (minPages uint32, err error) {
 	if len(module) > hostabi.MaxModule {
-		return Facts{}, fault.New(fault.InvalidInput, "module_too_large", "module has %d bytes, the limit is %d", len(module), hostabi.MaxModule).
+		return 0, fault.New(fault.InvalidInput, "module_too_large", "module has %d bytes, the limit is %d", len(module), hostabi.MaxModule).
 			WithHint("build without debug information")
 	}
 	if err := header(module); err != nil {
-		return Facts{}, err
+		return 0, err
 	}
 	d := decoder{allowed: allowed()}
-	d.facts.Size, d.facts.MemoryMax = len(module), maxPages
 	if err := d.sections(module); err != nil {
-		return Facts{}, classify(err)
+		return 0, classify(err)
 	}
 	if err := d.exported(); err != nil {
-		return Facts{}, err
+		return 0, err
 	}
-	return d.facts, nil
+	return d.minPages, nil
 }
 
 // header tells modules from components and from what is no WebAssembly at all.

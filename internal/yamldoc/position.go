@@ -3,6 +3,7 @@ package yamldoc
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strconv"
 )
 
@@ -12,28 +13,28 @@ type position struct {
 	offset  int64
 }
 
-// positions lists the values of a document that canon.Check has passed, in order.
+// LinesOf maps the places of a JSON document to their lines: a value counts where its
+// key stands, and a key that is there twice where it stands again. With an error it
+// returns what it found before.
+func LinesOf(doc []byte) (Lines, error) {
+	if len(doc) > maxJSON {
+		return nil, &Error{Reason: fmt.Sprintf("document has %d bytes, the limit is %d", len(doc), maxJSON)}
+	}
+	found, err := positions(doc)
+	lines, line, last := Lines{}, 1, int64(0)
+	for _, p := range found {
+		line += bytes.Count(doc[last:p.offset], []byte("\n"))
+		lines[p.pointer], last = line, p.offset
+	}
+	return lines, err
+}
+
+// positions lists the values of a document, in order.
 func positions(doc []byte) ([]position, error) {
 	f := finder{dec: json.NewDecoder(bytes.NewReader(doc))}
 	f.dec.UseNumber()
 	err := f.value("", false)
 	return f.found, err
-}
-
-// pointerAt returns the value that decoding had reached at an offset.
-func pointerAt(doc []byte, offset int64) string {
-	found, err := positions(doc)
-	if err != nil {
-		return ""
-	}
-	at := ""
-	for _, p := range found {
-		if p.offset > offset {
-			break
-		}
-		at = p.pointer
-	}
-	return at
 }
 
 type finder struct {

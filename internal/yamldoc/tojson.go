@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/aircoding/air/internal/canon"
+	"github.com/aircoding/air/internal/lazyregexp"
 )
 
 // ToJSON turns one YAML document into JSON. It takes the part of YAML that every
@@ -56,7 +56,7 @@ func parse(text []byte) (*yaml.Node, error) {
 	return document.Content[0], nil
 }
 
-var syntax = regexp.MustCompile(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
+var syntax = lazyregexp.New(`(?s)^yaml: (?:line (\d+): )?(.*)$`)
 
 func syntaxError(err error) error {
 	m := syntax.FindStringSubmatch(err.Error())
@@ -148,7 +148,7 @@ func checkKey(key *yaml.Node, at string) error {
 	return nil
 }
 
-var jsonNumber = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
+var jsonNumber = lazyregexp.New(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?$`)
 
 func (w *writer) scalar(n *yaml.Node, at string) error {
 	const quoted = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle

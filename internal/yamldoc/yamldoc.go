@@ -3,7 +3,6 @@
 package yamldoc
 
 import (
-	"bytes"
 	"fmt"
 
 	"github.com/aircoding/air/internal/canon"
@@ -26,6 +25,8 @@ type Error struct {
 	Line    int // 0 when unknown
 	Pointer string
 	Reason  string
+
+	mistyped bool
 }
 
 func (e *Error) Error() string {
@@ -35,14 +36,14 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("line %d: %s", e.Line, e.Reason)
 }
 
-// Decode reads a YAML document into a struct. A key that the struct does not have is
-// an error that names the nearest one it has.
-func Decode(text []byte, into any) (Lines, error) {
-	doc, lines, err := ToJSON(text)
+// Decode reads a YAML document into a struct, and returns it as JSON with its lines. A
+// key that the struct does not have is an error that names the nearest one it has.
+func Decode(text []byte, into any) (doc []byte, lines Lines, err error) {
+	doc, lines, err = ToJSON(text)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return lines, decode(doc, lines, into)
+	return doc, lines, decode(doc, lines, into)
 }
 
 // DecodeJSON reads a JSON document as strictly.
@@ -50,14 +51,9 @@ func DecodeJSON(text []byte, into any) error {
 	if err := canon.Check(text, canon.Limits{Bytes: maxJSON, Strict: true}); err != nil {
 		return &Error{Reason: err.Error()}
 	}
-	found, err := positions(text)
+	lines, err := LinesOf(text)
 	if err != nil {
 		return err
-	}
-	lines, line, last := Lines{}, 1, int64(0)
-	for _, p := range found {
-		line += bytes.Count(text[last:p.offset], []byte("\n"))
-		lines[p.pointer], last = line, p.offset
 	}
 	return decode(text, lines, into)
 }

@@ -156,7 +156,7 @@ type Common struct {
 
 func TestDecode(t *testing.T) {
 	var got rules
-	lines, err := yamldoc.Decode([]byte(`schema_version: 1
+	_, lines, err := yamldoc.Decode([]byte(`schema_version: 1
 mode: read-only
 rules:
   - {allow: a, count: 2, ratio: 0.5, enabled: true}
@@ -172,7 +172,7 @@ note: n
 		t.Errorf("got %+v, %v, %v", got, lines, err)
 	}
 	var empty rules
-	if _, err := yamldoc.Decode(nil, &empty); err != nil || !reflect.DeepEqual(empty, rules{}) {
+	if _, _, err := yamldoc.Decode(nil, &empty); err != nil || !reflect.DeepEqual(empty, rules{}) {
 		t.Errorf("empty document: %+v, %v", empty, err)
 	}
 	_ = empty.hidden
@@ -188,19 +188,19 @@ func TestDecodeRefuses(t *testing.T) {
 		{"rules:\n  - allow: a\n    alow: b\n", `line 3: unknown key "alow", did you mean "allow"?`},
 		{"named:\n  x:\n    cuont: 1\n", `line 3: unknown key "cuont", did you mean "count"?`},
 		{"optional:\n\n  enable: true\n", `line 3: unknown key "enable", did you mean "enabled"?`},
-		{"schema_version: one\n", `line 1: /schema_version: got string, want whole number`},
-		{"rules:\n  - allow: a\n  - allow: a\n    count: -1\n", `line 4: /rules/1/count: got number -1, want whole number, not negative`},
-		{"mode: x\nrules: {}\n", `line 2: /rules: got object, want list`},
-		{"mode: x\n\nnamed: [1]\n", `line 3: /named: got array, want mapping`},
-		{"rules:\n- x\n", `line 2: /rules/0: got string, want mapping`},
-		{"mode:\n  - x\n", `line 1: /mode: got array, want string`},
-		{"labels:\n  a: b\n  c: 1\n", `line 3: /labels/c: got number, want string`},
-		{"- a\n", `line 1: document: got array, want mapping`},
-		{"rules: [{enabled: yes}]\n", `line 1: /rules/0/enabled: got string, want true or false`},
-		{"schema_version: 1.5\n", `line 1: /schema_version: got number 1.5, want whole number`},
+		{"schema_version: one\n", `line 1: /schema_version: got a string, want a whole number`},
+		{"rules:\n  - allow: a\n  - allow: a\n    count: -1\n", `line 4: /rules/1/count: got the number -1, want a whole number, not negative`},
+		{"mode: x\nrules: {}\n", `line 2: /rules: got an object, want a list`},
+		{"mode: x\n\nnamed: [1]\n", `line 3: /named: got a list, want an object`},
+		{"rules:\n- x\n", `line 2: /rules/0: got a string, want an object`},
+		{"mode:\n  - x\n", `line 1: /mode: got a list, want a string`},
+		{"labels:\n  a: b\n  c: 1\n", `line 3: /labels/c: got the number 1, want a string`},
+		{"- a\n", `line 1: document: got a list, want an object`},
+		{"rules: [{enabled: yes}]\n", `line 1: /rules/0/enabled: got a string, want true or false`},
+		{"schema_version: 1.5\n", `line 1: /schema_version: got the number 1.5, want a whole number`},
 	} {
 		var into rules
-		_, err := yamldoc.Decode([]byte(c.yaml), &into)
+		_, _, err := yamldoc.Decode([]byte(c.yaml), &into)
 		if err == nil || err.Error() != c.want {
 			t.Errorf("%q:\n got %v\nwant %s", c.yaml, err, c.want)
 		}
@@ -212,8 +212,8 @@ func TestDecodeJSON(t *testing.T) {
 		{"{\"schema_version\":1,\n\"rules\":[{\"allow\":\"a\"}]}", ""},
 		{"{\n\"schema_version\":1,\n\n\"rulez\":[]}", `line 4: unknown key "rulez", did you mean "rules"?`},
 		{"{\n\"SCHEMA_VERSION\":1}", `line 2: unknown key "SCHEMA_VERSION", did you mean "schema_version"?`},
-		{"{\"rules\":[\n{\"allow\":\"a\"},\n{\"allow\":\n5}]}", `line 3: /rules/1/allow: got number, want string`},
-		{"{\"rules\":[\n{},\n5]}", `line 3: /rules/1: got number, want mapping`},
+		{"{\"rules\":[\n{\"allow\":\"a\"},\n{\"allow\":\n5}]}", `line 3: /rules/1/allow: got the number 5, want a string`},
+		{"{\"rules\":[\n{},\n5]}", `line 3: /rules/1: got the number 5, want an object`},
 		{`{"mode":"a","mode":"b"}`, "/mode: duplicate key"},
 		{`{"mode":"a"} {}`, "more than one JSON value"},
 		{`{"schema_version":9007199254740992}`, "/schema_version: the number 9007199254740992 cannot be kept exactly (beyond 2^53)"},
@@ -226,6 +226,45 @@ func TestDecodeJSON(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%q:\n got %s\nwant %s", c.json, got, c.want)
+		}
+	}
+}
+
+func TestLinesOf(t *testing.T) {
+	for _, c := range []struct {
+		json string
+		want yamldoc.Lines
+		ok   bool
+	}{
+		{"{\"a\":\n1,\n\"b/c\": [true,\n{\"d\": null}]}", yamldoc.Lines{"": 1, "/a": 1, "/b~1c": 3, "/b~1c/0": 3, "/b~1c/1": 4, "/b~1c/1/d": 4}, true},
+		{"{\"a\":1,\n\"a\":2}", yamldoc.Lines{"": 1, "/a": 2}, true}, // the second one is the mistake
+		{"{\"a\":1,\n\"b\":{\n\"c\":x", yamldoc.Lines{"": 1, "/a": 1, "/b": 2, "/b/c": 3}, false},
+		{"", yamldoc.Lines{}, false},
+	} {
+		got, err := yamldoc.LinesOf([]byte(c.json))
+		if !reflect.DeepEqual(got, c.want) || (err == nil) != c.ok {
+			t.Errorf("%q: got %v, %v; want %v", c.json, got, err, c.want)
+		}
+	}
+	if _, err := yamldoc.LinesOf([]byte(strings.Repeat("[", 4<<20))); err == nil {
+		t.Error("four million levels were followed")
+	}
+}
+
+// TestCheck: every mistake at once, and with complete also what is left out.
+func TestCheck(t *testing.T) {
+	tree := map[string]any{"mode": nil, "Rules": 1, "rules": []any{map[string]any{"allow": true, "count": json.Number("1"), "ratio": json.Number("1e999"), "enabled": false}}}
+	for complete, want := range map[bool][]string{
+		false: {"/Rules: unknown key \"Rules\", did you mean \"rules\"?", "/rules/0/allow: got true, want a string", "/rules/0/ratio: got the number 1e999, want a number"},
+		true: {"/Rules: unknown key \"Rules\", did you mean \"rules\"?", "/mode: got null, want a string", "/rules/0/allow: got true, want a string", "/rules/0/ratio: got the number 1e999, want a number",
+			"/labels: is missing", "/named: is missing", "/note: is missing", "/optional: is missing", "/raw: is missing", "/schema_version: is missing"},
+	} {
+		var got []string
+		for _, m := range yamldoc.Check(tree, reflect.TypeFor[rules](), complete) {
+			got = append(got, m.Pointer+": "+m.Reason)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("complete %v:\n got %q\nwant %q", complete, got, want)
 		}
 	}
 }

@@ -27,6 +27,9 @@ type New struct {
 	EntityType string // what it belongs to, in the caller's words
 	EntityID   string
 	Metadata   json.RawMessage // an object, or nothing
+	// Synced has the record on the disk too when Create returns, for content that is
+	// lost otherwise.
+	Synced bool
 }
 
 // Record describes a stored artifact.
@@ -47,6 +50,8 @@ type Record struct {
 	EntityType string          `json:"entity_type,omitempty"`
 	EntityID   string          `json:"entity_id,omitempty"`
 	Metadata   json.RawMessage `json:"metadata,omitempty"`
+
+	file string // what Path names, below the folder of artifacts
 }
 
 // Content is the open file of an artifact.
@@ -121,7 +126,11 @@ func (s *Store) Create(ctx context.Context, n New, content io.Reader) (Record, e
 	if err := s.write(ctx, &r, content); err != nil {
 		return Record{}, errors.Join(err, remove(own))
 	}
-	_, err := s.events.Append(ctx, r.event(), func(tx *sql.Tx) error {
+	store := s.events.Append
+	if n.Synced {
+		store = s.events.AppendSynced
+	}
+	_, err := store(ctx, r.event(), func(tx *sql.Tx) error {
 		if err := s.reuse(ctx, tx, &r); err != nil {
 			return err
 		}
@@ -145,7 +154,7 @@ func remove(path string) error {
 
 func (s *Store) record(n New) Record {
 	id := "art_" + ids.New()
-	return Record{
+	r := Record{
 		ID:         id,
 		SessionID:  s.sessionID,
 		TaskID:     s.taskID,
@@ -155,10 +164,15 @@ func (s *Store) record(n New) Record {
 		Name:       n.Name,
 		MediaType:  n.MediaType,
 		URI:        "air://" + s.sessionID + "/" + id,
-		Path:       filepath.Join(s.dir, n.Type, id+n.extension()),
 		CreatedAt:  s.events.Now(),
 		EntityType: n.EntityType,
 		EntityID:   n.EntityID,
 		Metadata:   n.Metadata,
 	}
+	s.locate(&r, filepath.Join(n.Type, id+n.extension()))
+	return r
+}
+
+func (s *Store) locate(r *Record, file string) {
+	r.file, r.Path = file, filepath.Join(s.dir, file)
 }

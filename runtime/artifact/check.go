@@ -9,11 +9,12 @@ import (
 
 	"github.com/aircoding/air/internal/canon"
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/ids"
 )
 
 var (
 	typeForm = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,31}$`)
-	idForm   = regexp.MustCompile(`^art_[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+	idForm   = regexp.MustCompile(`^art_` + ids.Pattern + `$`)
 	extForm  = regexp.MustCompile(`^\.[a-z0-9]{1,10}$`)
 )
 

@@ -53,13 +53,9 @@ func (s *Store) removeStrays() error {
 	return err
 }
 
-// Open opens the file of a recorded artifact. A file that is gone, or that has another
-// size than was recorded, is an error of kind integrity.
-func (s *Store) Open(ctx context.Context, r Record) (Content, error) {
-	r, err := s.Get(ctx, r.ID) // the stored path counts, not the caller's
-	if err != nil {
-		return nil, err
-	}
+// Open opens the file of a record that Get, List or Create returned. A file that is
+// gone, or that has another size than was recorded, is an error of kind integrity.
+func (s *Store) Open(r Record) (Content, error) {
 	f, err := s.open(r)
 	if err != nil {
 		return nil, fault.New(fault.Integrity, "artifact_damaged", "artifact %s is not what was stored: %w", r.ID, err).
@@ -69,23 +65,19 @@ func (s *Store) Open(ctx context.Context, r Record) (Content, error) {
 }
 
 func (s *Store) open(r Record) (*os.File, error) {
-	path, err := filepath.Rel(s.dir, r.Path)
-	if err != nil {
-		return nil, err
-	}
 	root, err := os.OpenRoot(s.dir)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	info, err := root.Lstat(path)
+	info, err := root.Lstat(r.file) // not Path, which a caller can set
 	switch {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is not a regular file", r.Path)
+		return nil, fmt.Errorf("%s is not a regular file", r.file)
 	case info.Size() != r.Size:
-		return nil, fmt.Errorf("%s has %d bytes, %d were stored", r.Path, info.Size(), r.Size)
+		return nil, fmt.Errorf("%s has %d bytes, %d were stored", r.file, info.Size(), r.Size)
 	}
-	return root.Open(path)
+	return root.Open(r.file)
 }

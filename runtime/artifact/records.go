@@ -17,12 +17,8 @@ const columns = `id, task_id, run_id, owner, type, name, media_type, sha256, siz
 
 // insert stores the record.
 func (s *Store) insert(ctx context.Context, tx *sql.Tx, r Record) error {
-	path, err := filepath.Rel(s.dir, r.Path)
-	if err != nil {
-		return err
-	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO artifacts (`+columns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		r.ID, r.TaskID, r.RunID, r.Owner, r.Type, r.Name, r.MediaType, r.SHA256, r.Size, path,
+	_, err := tx.ExecContext(ctx, `INSERT INTO artifacts (`+columns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		r.ID, r.TaskID, r.RunID, r.Owner, r.Type, r.Name, r.MediaType, r.SHA256, r.Size, r.file,
 		r.CreatedAt.Format(time.RFC3339Nano), r.EntityType, r.EntityID, string(r.Metadata))
 	return err
 }
@@ -40,9 +36,8 @@ func (s *Store) reuse(ctx context.Context, tx *sql.Tx, r *Record) error {
 	if !filepath.IsLocal(path) {
 		return nil
 	}
-	path = filepath.Join(s.dir, path)
-	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && info.Size() == r.Size {
-		r.Path = path
+	if info, err := os.Lstat(filepath.Join(s.dir, path)); err == nil && info.Mode().IsRegular() && info.Size() == r.Size {
+		s.locate(r, path)
 	}
 	return nil
 }
@@ -113,7 +108,8 @@ func (s *Store) scan(row interface{ Scan(...any) error }) (Record, error) {
 	if len(metadata) > 0 {
 		r.Metadata = metadata
 	}
-	r.URI, r.Path = "air://"+s.sessionID+"/"+r.ID, filepath.Join(s.dir, path)
+	r.URI = "air://" + s.sessionID + "/" + r.ID
+	s.locate(&r, path)
 	r.CreatedAt, err = time.Parse(time.RFC3339Nano, created)
 	return r, err
 }

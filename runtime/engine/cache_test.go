@@ -117,11 +117,11 @@ func TestCancelledLoadKeepsTheCache(t *testing.T) {
 	p, m := newPool(t), guest(t, "guests/echo")
 	mustInvoke(t, p, m, `{}`)
 	second := NewPool(PoolOptions{CacheDir: p.options.CacheDir})
-	second.argv = []string{subverted, "load half and stuck"}
+	second.argv = []string{subverted, "load stuck"}
 	defer second.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if _, err := second.Invoke(ctx, m, Invocation{Tool: m.Tool}, &fakeHandler{}); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := second.invoke(ctx, m, nil, &fakeHandler{}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)
 	}
 	if whole, err := isWhole(filepath.Join(p.options.CacheDir, m.SHA256)); !whole {

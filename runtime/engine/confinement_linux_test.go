@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
-	"github.com/aircoding/air/wasmtests"
 )
 
 // proc reads a file of /proc about an idle worker.
@@ -142,8 +140,9 @@ func TestClosedPool(t *testing.T) {
 
 // TestWorkerEndsWithItsHost kills a host in the middle of a call.
 func TestWorkerEndsWithItsHost(t *testing.T) {
+	m := guest(t, "guests/nested")
 	host := exec.Command("/proc/self/exe")
-	host.Args = []string{testHost, wasmtests.File(t, wasmtests.Module(t, "guests/nested"))}
+	host.Args = []string{testHost, m.Path, m.SHA256}
 	out, err := host.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -31,28 +31,28 @@ type Module struct {
 	Capability string // workers are never shared between capabilities
 	Tool       string
 	Path       string // of the module's file
-	SHA256     string // of its bytes, hex: what is run is what was verified
+	SHA256     string // of its bytes, hex: what is run is what was verified; never empty
 	Limits     runtime.Limits
 	Config     json.RawMessage
 }
 
-// Invocation is what a guest reads as its input.
-type Invocation struct {
+// invocation is what a guest reads as its input.
+type invocation struct {
 	Tool   string          `json:"tool"`
 	Input  json.RawMessage `json:"input"`
 	Config json.RawMessage `json:"config"`
 }
 
-// Handler carries out what a guest asks for. It is called by one goroutine at a time.
-type Handler interface {
+// handler carries out what a guest asks for. It is called by one goroutine at a time.
+type handler interface {
 	// ToolCall returns an envelope.
 	ToolCall(ctx context.Context, name string, request []byte) []byte
 	// Emit returns 0 or a code of package hostabi.
 	Emit(ctx context.Context, kind int32, payload []byte) hostabi.Code
 }
 
-// Result is the end of a call that went well.
-type Result struct {
-	Output json.RawMessage
-	Log    []byte // what the guest printed, cut at the limit
+// result is the end of a call that went well.
+type result struct {
+	output json.RawMessage
+	log    []byte // what the guest printed, cut at the limit
 }

@@ -59,9 +59,9 @@ func moduleOf(t testing.TB, code []byte) Module {
 	return Module{Capability: "t", Tool: "t.t", Path: wasmtests.File(t, code), SHA256: sha256Hex(code)}
 }
 
-func invoke(t testing.TB, p *Pool, m Module, input string) (Result, error) {
+func invoke(t testing.TB, p *Pool, m Module, input string) (result, error) {
 	t.Helper()
-	return p.Invoke(t.Context(), m, Invocation{Tool: m.Tool, Input: json.RawMessage(input), Config: m.Config}, &fakeHandler{})
+	return p.invoke(t.Context(), m, json.RawMessage(input), &fakeHandler{})
 }
 
 func mustInvoke(t testing.TB, p *Pool, m Module, input string) string {
@@ -70,7 +70,7 @@ func mustInvoke(t testing.TB, p *Pool, m Module, input string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(result.Output)
+	return string(result.output)
 }
 
 // wantFault checks kind and code of an error.
@@ -121,9 +121,9 @@ func TestNestedCall(t *testing.T) {
 	h := &fakeHandler{answer: func(_ context.Context, name string, request []byte) []byte {
 		return fmt.Appendf(nil, `[%q,%s]`, name, request)
 	}}
-	result, err := p.Invoke(t.Context(), m, Invocation{Tool: m.Tool}, h)
-	if err != nil || string(result.Output) != `["t.t",{}]` {
-		t.Fatalf("got %s, %v", result.Output, err)
+	result, err := p.invoke(t.Context(), m, nil, h)
+	if err != nil || string(result.output) != `["t.t",{}]` {
+		t.Fatalf("got %s, %v", result.output, err)
 	}
 }
 
@@ -138,17 +138,17 @@ func TestNestedCallsTakeOtherWorkers(t *testing.T) {
 		if depth++; depth == 8 {
 			return []byte(`"bottom"`)
 		}
-		result, err := p.Invoke(ctx, m, Invocation{Tool: m.Tool}, h)
+		result, err := p.invoke(ctx, m, nil, h)
 		if err != nil {
 			t.Error(err)
 		}
-		return result.Output
+		return result.output
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	result, err := p.Invoke(ctx, m, Invocation{Tool: m.Tool}, h)
-	if err != nil || string(result.Output) != `"bottom"` {
-		t.Fatalf("got %s, %v", result.Output, err)
+	result, err := p.invoke(ctx, m, nil, h)
+	if err != nil || string(result.output) != `"bottom"` {
+		t.Fatalf("got %s, %v", result.output, err)
 	}
 	if len(p.idle) > maxIdle {
 		t.Fatalf("%d idle workers", len(p.idle))
@@ -163,14 +163,14 @@ func TestConcurrentCallsAreLimited(t *testing.T) {
 	h := &fakeHandler{answer: func(context.Context, string, []byte) []byte {
 		other, stop := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, enough)
 		defer stop()
-		_, err := p.Invoke(other, m, Invocation{Tool: m.Tool}, &fakeHandler{}) // not nested: another caller
+		_, err := p.invoke(other, m, nil, &fakeHandler{}) // not nested: another caller
 		if !errors.Is(err, enough) {
 			t.Errorf("a second call did not wait: %v", err)
 		}
 		return []byte(`1`)
 	}}
 	defer cancel(nil)
-	if _, err := p.Invoke(ctx, m, Invocation{Tool: m.Tool}, h); err != nil {
+	if _, err := p.invoke(ctx, m, nil, h); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -225,7 +225,7 @@ func TestContextEndsTheCall(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	time.AfterFunc(200*time.Millisecond, func() { cancel(mine) })
 	began := time.Now()
-	_, err := p.Invoke(ctx, m, Invocation{Tool: m.Tool}, &fakeHandler{})
+	_, err := p.invoke(ctx, m, nil, &fakeHandler{})
 	if !errors.Is(err, mine) {
 		t.Fatalf("got %v", err)
 	}
@@ -241,7 +241,7 @@ func TestEndedContextStartsNothing(t *testing.T) {
 	p, m := newPool(t), guest(t, "guests/echo")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := p.Invoke(ctx, m, Invocation{Tool: m.Tool}, &fakeHandler{}); !errors.Is(err, context.Canceled) {
+	if _, err := p.invoke(ctx, m, nil, &fakeHandler{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -256,6 +256,14 @@ func TestModuleChangedOnDisk(t *testing.T) {
 	m.Path = t.TempDir()
 	_, err = invoke(t, p, m, `{}`)
 	wantFault(t, err, fault.Integrity, "module_unreadable")
+}
+
+// TestUnverifiedModule leaves out the checksum: nothing says what the module should be.
+func TestUnverifiedModule(t *testing.T) {
+	m := guest(t, "guests/echo")
+	m.SHA256 = ""
+	_, err := invoke(t, newPool(t), m, `{}`)
+	wantFault(t, err, fault.Integrity, "module_changed")
 }
 
 func TestInvalidBodyIsRefusedByTheWorker(t *testing.T) {

@@ -76,8 +76,8 @@ func TestGoGuest(t *testing.T) {
 func TestGoGuestPrints(t *testing.T) {
 	p, m := goPool(t), goGuest(t)
 	result, err := invoke(t, p, m, `{"op":"print"}`)
-	if err != nil || string(result.Log) != "to stderr\nto stdout\n" {
-		t.Errorf("log %q, %v", result.Log, err)
+	if err != nil || string(result.log) != "to stderr\nto stdout\n" {
+		t.Errorf("log %q, %v", result.log, err)
 	}
 }
 
@@ -120,7 +120,7 @@ func BenchmarkNestedCall(b *testing.B) {
 	h := &fakeHandler{answer: func(context.Context, string, []byte) []byte { return answer }}
 	input := json.RawMessage(`"0000000200002000000000070000200000000400"`)
 	for b.Loop() {
-		if _, err := p.Invoke(b.Context(), m, Invocation{Tool: m.Tool, Input: input}, h); err != nil {
+		if _, err := p.invoke(b.Context(), m, input, h); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -30,12 +30,12 @@ func (g *Guest) Plan(json.RawMessage) ([]permission.Effect, error) { return nil,
 // Run carries out one call.
 func (g *Guest) Run(ctx context.Context, access *runtime.Access, input json.RawMessage) (any, error) {
 	calls := &accessCalls{call: access.Call}
-	result, err := g.pool.Invoke(ctx, g.module, Invocation{Tool: g.module.Tool, Input: input, Config: g.module.Config}, calls)
-	calls.log(ctx, result.Log)
+	result, err := g.pool.invoke(ctx, g.module, input, calls)
+	calls.log(ctx, result.log)
 	if err != nil {
 		return nil, calls.explain(err)
 	}
-	return result.Output, nil
+	return result.output, nil
 }
 
 // accessCalls passes what a guest asks for to the registry.
@@ -48,7 +48,7 @@ type accessCalls struct {
 
 const emitTool = "event.emit"
 
-// ToolCall implements Handler.
+// ToolCall implements handler.
 func (a *accessCalls) ToolCall(ctx context.Context, name string, request []byte) []byte {
 	envelope := a.call(ctx, name, request)
 	a.failed = envelope.Error
@@ -65,7 +65,7 @@ func unencodable(name string, err error) []byte {
 	return text
 }
 
-// Emit implements Handler.
+// Emit implements handler.
 func (a *accessCalls) Emit(ctx context.Context, kind int32, payload []byte) hostabi.Code {
 	input, err := emitInput(kind, payload)
 	if err != nil {

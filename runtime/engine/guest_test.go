@@ -33,7 +33,7 @@ func TestRefusedNestedCallIsTheCause(t *testing.T) {
 	r := &registry{errors: map[string]*fault.Error{"fs.read": denied}}
 	calls := &accessCalls{call: r.call}
 	m := guest(t, "guests/relay")
-	_, err := newPool(t).Invoke(t.Context(), m, Invocation{Tool: m.Tool}, calls)
+	_, err := newPool(t).invoke(t.Context(), m, nil, calls)
 	e := wantFault(t, calls.explain(err), fault.GuestError, "no_env")
 	if e.Details["cause"] != denied || e.Details["tried"] != 1.0 {
 		t.Errorf("details %v", e.Details)
@@ -46,7 +46,7 @@ func TestRefusedNestedCallIsTheCause(t *testing.T) {
 func TestNoCauseWithoutARefusal(t *testing.T) {
 	calls := &accessCalls{call: (&registry{}).call}
 	m := guest(t, "guests/relay")
-	_, err := newPool(t).Invoke(t.Context(), m, Invocation{Tool: m.Tool}, calls)
+	_, err := newPool(t).invoke(t.Context(), m, nil, calls)
 	if e := wantFault(t, calls.explain(err), fault.GuestError, "no_env"); e.Details["cause"] != nil {
 		t.Errorf("details %v", e.Details)
 	}
@@ -56,13 +56,13 @@ func TestNestedEnvelopeReachesTheGuest(t *testing.T) {
 	r := &registry{errors: map[string]*fault.Error{"t.t": fault.New(fault.NotFound, "unknown_tool", "no tool")}}
 	calls := &accessCalls{call: r.call}
 	m := guest(t, "guests/nested")
-	result, err := newPool(t).Invoke(t.Context(), m, Invocation{Tool: m.Tool}, calls)
+	result, err := newPool(t).invoke(t.Context(), m, nil, calls)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var envelope runtime.Envelope
-	if err := json.Unmarshal(result.Output, &envelope); err != nil || envelope.OK || envelope.Error.Code != "unknown_tool" {
-		t.Errorf("%s, %v", result.Output, err)
+	if err := json.Unmarshal(result.output, &envelope); err != nil || envelope.OK || envelope.Error.Code != "unknown_tool" {
+		t.Errorf("%s, %v", result.output, err)
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// testHost is the argv[0] of a process that runs the module argv[1] for ever and prints
-// its worker's id.
+// testHost is the argv[0] of a process that runs the module argv[1] of the
+// checksum argv[2] for ever and prints its worker's id.
 const testHost = "air-test-host"
 
 func serveIfHost() {
@@ -22,7 +22,7 @@ func serveIfHost() {
 		fmt.Println(children())
 		select {}
 	}}
-	p.Invoke(context.Background(), Module{Capability: "t", Tool: "t.t", Path: os.Args[1]}, Invocation{Tool: "t.t"}, h)
+	p.invoke(context.Background(), Module{Capability: "t", Tool: "t.t", Path: os.Args[1], SHA256: os.Args[2]}, nil, h)
 	os.Exit(1)
 }
 

@@ -24,7 +24,7 @@ func TestG1EndlessWork(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 			defer cancel()
 			began := time.Now()
-			_, err := p.Invoke(ctx, m, Invocation{Tool: m.Tool}, &fakeHandler{})
+			_, err := p.invoke(ctx, m, nil, &fakeHandler{})
 			if !errors.Is(err, context.DeadlineExceeded) {
 				t.Fatalf("got %v", describeFault(err))
 			}
@@ -110,7 +110,7 @@ func TestG4Pointers(t *testing.T) {
 }
 
 func TestG4PointersFixture(t *testing.T) {
-	if got := mustInvoke(t, newPool(t), guest(t, "hostile/pointers"), `{}`); got != "-5" {
+	if got := mustInvoke(t, newPool(t), guest(t, "hostile/pointers"), `{}`); got != `{"sum":-5}` {
 		t.Errorf("got %s", got)
 	}
 }
@@ -119,9 +119,9 @@ func TestG5MillionHostCalls(t *testing.T) {
 	p, m := newPool(t), guest(t, "hostile/million")
 	m.Limits.HostCalls = 1000
 	h := &fakeHandler{}
-	result, err := p.Invoke(t.Context(), m, Invocation{Tool: m.Tool}, h)
-	if err != nil || string(result.Output) != "1000" || len(h.names)+h.emits != 1000 {
-		t.Fatalf("%s, %v: %d tool calls, %d emits", result.Output, err, len(h.names), h.emits)
+	result, err := p.invoke(t.Context(), m, nil, h)
+	if err != nil || string(result.output) != "1000" || len(h.names)+h.emits != 1000 {
+		t.Fatalf("%s, %v: %d tool calls, %d emits", result.output, err, len(h.names), h.emits)
 	}
 }
 
@@ -183,7 +183,7 @@ func TestContextEndsCompilation(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	began := time.Now()
-	_, err := newPool(t).Invoke(ctx, moduleOf(t, wasmtests.BranchTable()), Invocation{Tool: "t.t"}, &fakeHandler{})
+	_, err := newPool(t).invoke(ctx, moduleOf(t, wasmtests.BranchTable()), nil, &fakeHandler{})
 	if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > time.Second {
 		t.Fatalf("after %v: %v", time.Since(began), err)
 	}
@@ -192,9 +192,9 @@ func TestContextEndsCompilation(t *testing.T) {
 func TestG22HostCallsBeforeTheCall(t *testing.T) {
 	h := &fakeHandler{}
 	m := guest(t, "guests/early")
-	result, err := newPool(t).Invoke(t.Context(), m, Invocation{Tool: m.Tool}, h)
-	if err != nil || string(result.Output) != "10" || len(h.names) > 0 || h.emits > 0 {
-		t.Fatalf("%s of 10 refused, %v, host saw %v and %d emits", result.Output, err, h.names, h.emits)
+	result, err := newPool(t).invoke(t.Context(), m, nil, h)
+	if err != nil || string(result.output) != "10" || len(h.names) > 0 || h.emits > 0 {
+		t.Fatalf("%s of 10 refused, %v, host saw %v and %d emits", result.output, err, h.names, h.emits)
 	}
 }
 
@@ -211,7 +211,7 @@ func TestHostStaysFlat(t *testing.T) {
 		for i := range n {
 			m := modules[i%len(modules)]
 			ctx, cancel := context.WithTimeout(t.Context(), 25*time.Millisecond)
-			_, err := p.Invoke(ctx, m, Invocation{Tool: m.Tool}, &fakeHandler{})
+			_, err := p.invoke(ctx, m, nil, &fakeHandler{})
 			cancel()
 			if err == nil && !strings.HasSuffix(m.Path, "wasm") {
 				t.Fatal("unreachable")

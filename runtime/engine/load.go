@@ -27,8 +27,8 @@ func (m Module) read() (code, error) {
 	}
 	sum := sha256.Sum256(bytes)
 	c := code{bytes: bytes, sha256: hex.EncodeToString(sum[:])}
-	if m.SHA256 != "" && m.SHA256 != c.sha256 {
-		return code{}, fault.New(fault.Integrity, "module_changed", "module of %s has sha256 %s, verified was %s", m.Tool, c.sha256, m.SHA256).
+	if m.SHA256 != c.sha256 {
+		return code{}, fault.New(fault.Integrity, "module_changed", "module of %s has sha256 %s, verified was %q", m.Tool, c.sha256, m.SHA256).
 			WithHint("the file changed on disk: install the capability again")
 	}
 	return c, m.prove(bytes)
@@ -47,12 +47,12 @@ func readModule(path string) ([]byte, error) {
 
 // prove refuses a module that asks for more than the ABI gives, before any engine sees it.
 func (m Module) prove(module []byte) error {
-	facts, err := wasmbin.Prove(module)
+	pages, err := wasmbin.Prove(module)
 	if err != nil {
 		return err
 	}
 	limit := m.Limits.WithDefaults().MemoryBytes
-	if need := int64(facts.MemoryMin) * hostabi.PageSize; need > limit {
+	if need := int64(pages) * hostabi.PageSize; need > limit {
 		return fault.New(fault.InvalidInput, "initial_memory", "module of %s starts with %d bytes of memory, its limit is %d", m.Tool, need, limit).
 			WithHint("raise limits.memory_bytes in the manifest")
 	}

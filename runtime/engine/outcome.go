@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"syscall"
 	"unicode"
@@ -13,8 +12,6 @@ import (
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/runtime/sandbox"
 )
-
-var errHalf = io.ErrUnexpectedEOF
 
 // endCause classifies the end of a worker that did not answer.
 type endCause int
@@ -81,7 +78,7 @@ func (m Module) loadFault(err error) error {
 	if errors.As(err, &ended) && (ended.cause == causeCompile || ended.cause == causeMemory) {
 		return fault.New(fault.ResourceExhausted, "compile_limit",
 			"compiling the module of %s: stopped at %v or %d MiB: %v", m.Tool, compileDeadline, sandbox.CompileBytes>>20, ended.reason).
-			WithHint("the module is too complex to compile within the limits")
+			WithHint("the module is too complex to compile within the limits, or this machine is very busy: then try again")
 	}
 	return m.endFault(err)
 }
@@ -113,18 +110,18 @@ func (m Module) memoryFault(why string) *fault.Error {
 }
 
 // result turns the end of a call, as the worker tells it, into what the caller is told.
-func (m Module) result(d hostabi.Done) (Result, error) {
+func (m Module) result(d hostabi.Done) (result, error) {
 	switch {
 	case d.Trapped:
-		return Result{}, m.trapped(d)
+		return result{}, m.trapped(d)
 	case d.Status == hostabi.StatusOK:
 		return m.output(d)
 	case d.Status == hostabi.StatusError:
-		return Result{Log: d.Log}, m.guestError(d.Output)
+		return result{log: d.Log}, m.guestError(d.Output)
 	case d.MemoryRefused:
-		return Result{}, m.memoryFault(fmt.Sprintf("air_call returned %d after memory.grow was refused", d.Status))
+		return result{}, m.memoryFault(fmt.Sprintf("air_call returned %d after memory.grow was refused", d.Status))
 	}
-	return Result{}, withLog(fault.New(fault.GuestTrap, "bad_status", "%s: air_call returned %d, which is neither 0 nor 1", m.Tool, d.Status), d.Log)
+	return result{}, withLog(fault.New(fault.GuestTrap, "bad_status", "%s: air_call returned %d, which is neither 0 nor 1", m.Tool, d.Status), d.Log)
 }
 
 // trapped splits a trap's text into its first line, which is the reason, and the stack.

@@ -11,11 +11,11 @@ import (
 
 // output checks that a result is JSON, which is all that is promised here: the registry
 // checks its bounds and its schema.
-func (m Module) output(d hostabi.Done) (Result, error) {
+func (m Module) output(d hostabi.Done) (result, error) {
 	if !json.Valid(d.Output) {
-		return Result{}, withLog(m.badOutput("its result is not JSON"), d.Log)
+		return result{}, withLog(m.badOutput("its result is not JSON"), d.Log)
 	}
-	return Result{Output: d.Output, Log: d.Log}, nil
+	return result{output: d.Output, log: d.Log}, nil
 }
 
 func (m Module) badOutput(why string) *fault.Error {

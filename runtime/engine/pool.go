@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -82,49 +83,55 @@ func (p *Pool) log(format string, args ...any) {
 	}
 }
 
-// Invoke runs one call of a guest. The error of a call that the guest, its worker or
+// invoke runs one call of a guest. The error of a call that the guest, its worker or
 // its limits ended is a *fault.Error; when ctx ended it, the error wraps ctx's cause.
 //
 // A module that is not in the compile cache is compiled first. That has a deadline of
 // its own, and ctx still ends it.
-func (p *Pool) Invoke(ctx context.Context, m Module, in Invocation, h Handler) (Result, error) {
+func (p *Pool) invoke(ctx context.Context, m Module, input json.RawMessage, h handler) (result, error) {
 	m.Limits = m.Limits.WithDefaults()
 	if err := m.Limits.Validate(); err != nil {
-		return Result{}, fault.New(fault.InvalidInput, "bad_limits", "limits of %s: %w", m.Tool, err)
+		return result{}, fault.New(fault.InvalidInput, "bad_limits", "limits of %s: %w", m.Tool, err)
 	}
-	invocation, err := json.Marshal(in.withDefaults())
+	text, err := m.invocation(input)
 	if err != nil {
-		return Result{}, fault.New(fault.InvalidInput, "bad_json", "input of %s: %w", m.Tool, err)
-	}
-	if len(invocation) > maxInvocation {
-		return Result{}, fault.New(fault.InvalidInput, "input_bytes", "input and config of %s have %d bytes, the limit is %d", m.Tool, len(invocation), maxInvocation)
+		return result{}, err
 	}
 	release, err := p.slot(ctx, m)
 	if err != nil {
-		return Result{}, err
+		return result{}, err
 	}
 	defer release()
 	w, err := p.take(ctx, m)
 	if err != nil {
-		return Result{}, err
+		return result{}, err
 	}
 	reusable := false
 	defer func() { p.put(m, w, reusable) }() // also when h panics
-	done, reusable, err := w.call(ctx, invocation, h)
+	done, reusable, err := w.call(ctx, text, h)
 	if err != nil {
-		return Result{}, m.endFault(err)
+		return result{}, m.endFault(err)
 	}
 	return m.result(done)
 }
 
-func (in Invocation) withDefaults() Invocation {
-	if len(in.Input) == 0 {
-		in.Input = json.RawMessage(`{}`)
+// invocation is the text of one call.
+func (m Module) invocation(input json.RawMessage) ([]byte, error) {
+	text, err := json.Marshal(invocation{m.Tool, orEmpty(input), orEmpty(m.Config)})
+	if err != nil {
+		return nil, fault.New(fault.InvalidInput, "bad_json", "input of %s: %w", m.Tool, err)
 	}
-	if len(in.Config) == 0 {
-		in.Config = json.RawMessage(`{}`)
+	if len(text) > maxInvocation {
+		return nil, fault.New(fault.InvalidInput, "input_bytes", "input and config of %s have %d bytes, the limit is %d", m.Tool, len(text), maxInvocation)
 	}
-	return in
+	return text, nil
+}
+
+func orEmpty(object json.RawMessage) json.RawMessage {
+	if len(object) == 0 {
+		return json.RawMessage(`{}`)
+	}
+	return object
 }
 
 func (m Module) key() workerKey {
@@ -151,9 +158,9 @@ func (p *Pool) takeIdle(key workerKey) *worker {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i := len(p.idle) - 1; i >= 0; i-- {
-		if p.idle[i].key == key && key.sha256 != "" {
+		if p.idle[i].key == key {
 			w := p.idle[i].worker
-			p.idle = append(p.idle[:i], p.idle[i+1:]...)
+			p.idle = slices.Delete(p.idle, i, i+1)
 			return w
 		}
 	}
@@ -170,13 +177,13 @@ func (p *Pool) put(m Module, w *worker, reusable bool) {
 func (p *Pool) keep(key workerKey, w *worker) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed || key.sha256 == "" {
+	if p.closed {
 		return false
 	}
 	p.idle = append(p.idle, idleWorker{key, w})
 	if len(p.idle) > maxIdle {
 		p.idle[0].worker.release(errRetired)
-		p.idle = append([]idleWorker(nil), p.idle[1:]...)
+		p.idle = slices.Delete(p.idle, 0, 1)
 	}
 	return true
 }

@@ -45,14 +45,14 @@ func (s *server) serve() error {
 		return err
 	}
 	profile := sandbox.Worker{MemoryBytes: s.config.MemoryBytes, Cache: s.config.CacheDir != ""}
-	if err := profile.Apply(sandbox.Load); err != nil {
+	if err := profile.Load(); err != nil {
 		return err
 	}
 	cached, err := s.load()
 	if err != nil {
 		return s.refuse(err)
 	}
-	if err := profile.Apply(sandbox.Serve); err != nil {
+	if err := profile.Serve(); err != nil {
 		return err
 	}
 	ready := []byte{0}
@@ -114,7 +114,7 @@ func (h host) ToolCall(name string, request []byte) ([]byte, hostabi.Code) {
 }
 
 func (h host) Emit(kind int32, payload []byte) hostabi.Code {
-	code, _ := h.ask(hostabi.FrameEmit, []byte{byte(kind)}, payload)
+	code, _ := h.ask(hostabi.FrameEmit, hostabi.EncodeEmit(kind, payload)...)
 	return code
 }
 

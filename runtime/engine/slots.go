@@ -12,9 +12,9 @@ func nested(ctx context.Context) context.Context {
 	return context.WithValue(ctx, nestedKey{}, true)
 }
 
-// slot waits, while ctx lasts, until the capability runs fewer calls than its limit. A call inside another
-// one never waits: the outer one holds a slot that it might be waiting for. How many of
-// those there are is bounded by the depth of calls.
+// slot waits, while ctx lasts, until the capability runs fewer calls than its limit. A
+// call inside another one never waits: the outer one holds a slot that it might be
+// waiting for. How many of those there are is bounded by the depth of calls.
 func (p *Pool) slot(ctx context.Context, m Module) (release func(), err error) {
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("%s: %w", m.Tool, context.Cause(ctx))

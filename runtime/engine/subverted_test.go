@@ -65,6 +65,7 @@ func misbehave(s *socket, how string) {
 	case "half and alive":
 		raw('D', 1000, "abc")
 		s.shutdown()
+	case "stuck":
 	case "half and stuck":
 		raw('D', 1000, "abc")
 	case "two at once":
@@ -148,6 +149,35 @@ func TestG22SubvertedWorker(t *testing.T) {
 	}
 }
 
+// tardy is a worker whose answer arrives just after it was killed.
+type tardy struct {
+	*process
+	answer *strings.Reader
+}
+
+func (s tardy) Write(b []byte) (int, error) { return len(b), nil }
+
+func (s tardy) Read(b []byte) (int, error) {
+	<-s.exited
+	return s.answer.Read(b)
+}
+
+func TestReadyAtTheDeadline(t *testing.T) {
+	for _, answer := range []string{"Y\x01\x00\x00\x00\x01", "X\x01\x00\x00\x00x"} {
+		p, err := startProcess(newPool(t).starter, sandbox.Worker{}, []string{subverted, "load stuck"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := &worker{process: p, conn: hostabi.NewConn(tardy{p, strings.NewReader(answer)})}
+		_, err = w.load(t.Context(), time.Millisecond, hostabi.LoadConfig{}, nil)
+		var ended *endedError
+		if !errors.As(err, &ended) || ended.cause != causeCompile {
+			t.Errorf("%q: got %v", answer, err)
+		}
+		w.release(errRetired)
+	}
+}
+
 func TestWorkerThatCannotConfineItself(t *testing.T) {
 	p := newPool(t)
 	p.argv = []string{subverted, "load cannot confine itself"}
@@ -160,7 +190,7 @@ func TestG22StuckWorkerEndsWithItsContext(t *testing.T) {
 	p.argv = []string{subverted, "half and stuck"}
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	_, err := p.Invoke(ctx, m, Invocation{Tool: m.Tool}, &fakeHandler{})
+	_, err := p.invoke(ctx, m, nil, &fakeHandler{})
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatalf("got %v", err)
 	}
@@ -179,7 +209,7 @@ func TestKilledWorker(t *testing.T) {
 		time.Sleep(20 * time.Millisecond)
 		return []byte(`{}`)
 	}}
-	_, err := p.Invoke(t.Context(), m, Invocation{Tool: m.Tool}, h)
+	_, err := p.invoke(t.Context(), m, nil, h)
 	wantFault(t, err, fault.GuestTrap, "crash")
 	if got := mustInvoke(t, p, m, `{}`); got != `{}` {
 		t.Fatalf("the next call: %s", got)

@@ -5,13 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/aircoding/air/hostabi"
 )
 
 // compileDeadline bounds the loading of one module.
-const compileDeadline = 20 * time.Second
+const compileDeadline = slowdown * 20 * time.Second
 
 // maxRefusal bounds the text with which a worker refuses a module.
 const maxRefusal = 4 << 10
@@ -37,19 +38,13 @@ func (w *worker) load(ctx context.Context, deadline time.Duration, config hostab
 	stop := context.AfterFunc(ctx, func() { w.kill(context.Cause(ctx)) })
 	defer stop()
 	limit := time.AfterFunc(deadline, func() { w.kill(errCompile) })
-	defer limit.Stop()
 	w.limits = config.Limits
-	text, err := json.Marshal(config)
-	if err != nil {
-		return false, err
+	t, p, err := w.handOver(config, module)
+	// A deadline that passed while the answer came in kills the worker all the same.
+	if !limit.Stop() {
+		w.kill(errCompile)
+		return false, w.ended(errCompile)
 	}
-	if err := w.conn.Send(hostabi.FrameLoad, text); err != nil {
-		return false, w.ended(err)
-	}
-	if err := w.conn.Send(hostabi.FrameModule, module); err != nil {
-		return false, w.ended(err)
-	}
-	t, p, err := w.conn.Receive(hostabi.Allowed{hostabi.FrameReady: 1, hostabi.FrameRefused: maxRefusal})
 	if err != nil {
 		return false, w.ended(err)
 	}
@@ -59,8 +54,22 @@ func (w *worker) load(ctx context.Context, deadline time.Duration, config hostab
 	return len(p) == 1 && p[0] == 1, nil
 }
 
+func (w *worker) handOver(config hostabi.LoadConfig, module []byte) (hostabi.FrameType, []byte, error) {
+	text, err := json.Marshal(config)
+	if err != nil {
+		return 0, nil, err
+	}
+	if err := w.conn.Send(hostabi.FrameLoad, text); err != nil {
+		return 0, nil, err
+	}
+	if err := w.conn.Send(hostabi.FrameModule, module); err != nil {
+		return 0, nil, err
+	}
+	return w.conn.Receive(hostabi.Allowed{hostabi.FrameReady: 1, hostabi.FrameRefused: maxRefusal})
+}
+
 // call runs one invocation. reusable is false when the worker has ended or must.
-func (w *worker) call(ctx context.Context, invocation []byte, h Handler) (done hostabi.Done, reusable bool, err error) {
+func (w *worker) call(ctx context.Context, invocation []byte, h handler) (done hostabi.Done, reusable bool, err error) {
 	stop := context.AfterFunc(ctx, func() { w.kill(context.Cause(ctx)) })
 	done, err = w.exchange(ctx, invocation, h)
 	if err != nil {
@@ -72,7 +81,7 @@ func (w *worker) call(ctx context.Context, invocation []byte, h Handler) (done h
 	return done, untouched && err == nil && !done.Trapped, err
 }
 
-func (w *worker) exchange(ctx context.Context, invocation []byte, h Handler) (hostabi.Done, error) {
+func (w *worker) exchange(ctx context.Context, invocation []byte, h handler) (hostabi.Done, error) {
 	if err := w.conn.Send(hostabi.FrameCall, invocation); err != nil {
 		return hostabi.Done{}, err
 	}
@@ -91,7 +100,7 @@ func (w *worker) exchange(ctx context.Context, invocation []byte, h Handler) (ho
 		if err != nil {
 			return hostabi.Done{}, err
 		}
-		if err := w.conn.Send(hostabi.FrameAnswer, hostabi.EncodeCode(code), envelope); err != nil {
+		if err := w.conn.Send(hostabi.FrameAnswer, hostabi.EncodeAnswer(code, envelope)...); err != nil {
 			return hostabi.Done{}, err
 		}
 	}
@@ -106,7 +115,7 @@ func (w *worker) allowed() hostabi.Allowed {
 }
 
 // answer carries out what the guest asked for.
-func answer(ctx context.Context, t hostabi.FrameType, p []byte, h Handler) (code hostabi.Code, envelope []byte, err error) {
+func answer(ctx context.Context, t hostabi.FrameType, p []byte, h handler) (code hostabi.Code, envelope []byte, err error) {
 	if ctx.Err() != nil {
 		return hostabi.ECANCELED, nil, nil
 	}
@@ -144,7 +153,7 @@ func (w *worker) ended(err error) error {
 		return &endedError{killedFor(reason), reason}
 	}
 	var breach *hostabi.FrameError
-	if errors.As(err, &breach) && !errors.Is(err, errHalf) {
+	if errors.As(err, &breach) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		w.kill(errBreach)
 		return &endedError{causeViolation, breach}
 	}

@@ -11,16 +11,29 @@ import (
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/home"
 	"github.com/aircoding/air/internal/ids"
+	"github.com/aircoding/air/internal/sqlite"
 )
 
-// MaxPayload is the size up to which a payload is stored. More goes to an artifact.
-const MaxPayload = 256 << 10
+// maxPayload is the size up to which a payload is stored. More goes to an artifact.
+const maxPayload = 256 << 10
 
 // Append stores an event and the changes that belong to it in one transaction, and
 // then shows it to subscribers. It fills in id and timestamp, and where they are empty
 // version, session and project. An append that has begun is not interrupted by ctx.
 // The changes use nothing but their transaction.
 func (s *Store) Append(ctx context.Context, e Event, changes ...func(*sql.Tx) error) (Event, error) {
+	return s.append(ctx, e, s.commit, changes)
+}
+
+// AppendSynced is Append for what must outlast a power cut, since something that cannot
+// be undone follows: the event, and all before it, are on the disk when it returns.
+func (s *Store) AppendSynced(ctx context.Context, e Event, changes ...func(*sql.Tx) error) (Event, error) {
+	return s.append(ctx, e, s.commitSynced, changes)
+}
+
+type commit func(context.Context, Event, []func(*sql.Tx) error) (link, error)
+
+func (s *Store) append(ctx context.Context, e Event, commit commit, changes []func(*sql.Tx) error) (Event, error) {
 	if err := s.checkDurable(e); err != nil {
 		return Event{}, err
 	}
@@ -29,13 +42,13 @@ func (s *Store) Append(ctx context.Context, e Event, changes ...func(*sql.Tx) er
 	if err := ctx.Err(); err != nil {
 		return Event{}, context.Cause(ctx)
 	}
-	unlock, err := home.Lock(s.head.path)
+	unlock, err := home.Lock(ctx, s.head.path)
 	if err != nil {
 		return Event{}, Storage(err, "recording %s", e.Type)
 	}
 	defer unlock()
 	e = s.complete(e) // under the lock: the order of ids is the order of the chain
-	at, err := s.commit(context.WithoutCancel(ctx), e, changes)
+	at, err := commit(context.WithoutCancel(ctx), e, changes)
 	if err != nil {
 		return Event{}, Storage(err, "recording %s in %s", e.Type, s.path)
 	}
@@ -49,8 +62,8 @@ func (s *Store) checkDurable(e Event) error {
 	case !s.isDurable(e.Type):
 		return fault.New(fault.InvalidInput, "unknown_event", "event type %.128q is not one that is stored", e.Type).
 			WithHint("a capability's own event is stored where the project's capabilities.yaml registers its type and that was accepted")
-	case len(e.Payload) > MaxPayload:
-		return fault.New(fault.ResourceExhausted, "payload_size", "payload of %s has %d bytes, the limit is %d", e.Type, len(e.Payload), MaxPayload).
+	case len(e.Payload) > maxPayload:
+		return fault.New(fault.ResourceExhausted, "payload_size", "payload of %s has %d bytes, the limit is %d", e.Type, len(e.Payload), maxPayload).
 			WithHint("store the content as an artifact and name that in the event")
 	case len(e.Payload) > 0 && !(json.Valid(e.Payload) && utf8.Valid(e.Payload)):
 		return fault.New(fault.InvalidInput, "bad_payload", "payload of %s is not JSON in UTF-8", e.Type)
@@ -59,13 +72,7 @@ func (s *Store) checkDurable(e Event) error {
 }
 
 func (s *Store) isDurable(eventType string) bool {
-	switch {
-	case IsDurable(eventType):
-		return true
-	case IsCustom(eventType):
-		return slices.Contains(s.options.Durable, eventType)
-	}
-	return s.options.AllowUnknown && eventType != "" && eventType != ToolProgress
+	return IsDurable(eventType) || IsCustom(eventType) && slices.Contains(s.options.Durable, eventType)
 }
 
 func (s *Store) complete(e Event) Event {
@@ -114,6 +121,14 @@ func (s *Store) commit(ctx context.Context, e Event, changes []func(*sql.Tx) err
 		}
 	}
 	return at, tx.Commit()
+}
+
+func (s *Store) commitSynced(ctx context.Context, e Event, changes []func(*sql.Tx) error) (at link, err error) {
+	err = sqlite.Synced(ctx, s.db, func() error {
+		at, err = s.commit(ctx, e, changes)
+		return err
+	})
+	return at, err
 }
 
 // encode gives the bytes that are stored and that the MAC covers.

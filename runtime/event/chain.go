@@ -112,7 +112,7 @@ func (s *Store) follows(ctx context.Context, tx *sql.Tx, head, last link) (bool,
 func (s *Store) catchUp(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	unlock, err := home.Lock(s.head.path)
+	unlock, err := home.Lock(ctx, s.head.path)
 	if err != nil {
 		return err
 	}

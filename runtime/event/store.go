@@ -18,8 +18,6 @@ type Options struct {
 	Clock     func() time.Time
 	// Durable are the custom types that a person accepted to be stored.
 	Durable []string
-	// AllowUnknown also stores types that AIR does not know, for development.
-	AllowUnknown bool
 }
 
 // Store keeps the events of one session, or of a project outside sessions. Several

@@ -51,7 +51,7 @@ func TestAppendFillsIn(t *testing.T) {
 }
 
 func TestAppendRefuses(t *testing.T) {
-	big := json.RawMessage(`"` + strings.Repeat("x", MaxPayload) + `"`)
+	big := json.RawMessage(`"` + strings.Repeat("x", maxPayload) + `"`)
 	for name, c := range map[string]struct {
 		options Options
 		event   Event
@@ -62,7 +62,6 @@ func TestAppendRefuses(t *testing.T) {
 		"unknown type":      {event: Event{Type: "tool.exploded"}, kind: fault.InvalidInput, code: "unknown_event"},
 		"ephemeral type":    {event: Event{Type: ToolProgress}, kind: fault.InvalidInput, code: "unknown_event"},
 		"capability's own":  {event: Event{Type: "capability.acme.done"}, kind: fault.InvalidInput, code: "unknown_event"},
-		"own, development":  {options: Options{AllowUnknown: true}, event: Event{Type: "capability.acme.done"}, kind: fault.InvalidInput, code: "unknown_event"},
 		"another's own":     {options: Options{Durable: []string{"capability.acme.done"}}, event: Event{Type: "capability.acme.begun"}, kind: fault.InvalidInput, code: "unknown_event"},
 		"registered, bad":   {options: Options{Durable: []string{"tool.exploded"}}, event: Event{Type: "tool.exploded"}, kind: fault.InvalidInput, code: "unknown_event"},
 		"payload too large": {event: Event{Type: ToolStarted, Payload: big}, kind: fault.ResourceExhausted, code: "payload_size"},
@@ -83,12 +82,11 @@ func TestAppendRefuses(t *testing.T) {
 	}
 }
 
-func TestAppendRegisteredAndUnknown(t *testing.T) {
-	s := open(t, t.TempDir(), Options{Durable: []string{"capability.acme.done"}, AllowUnknown: true})
+func TestAppendRegistered(t *testing.T) {
+	s := open(t, t.TempDir(), Options{Durable: []string{"capability.acme.done"}})
 	mustAppend(t, s, Event{Type: "capability.acme.done"})
-	mustAppend(t, s, Event{Type: "tool.exploded"})
-	mustAppend(t, s, Event{Type: ToolStarted, Payload: json.RawMessage(`"` + strings.Repeat("x", MaxPayload-2) + `"`)})
-	if err := whole(s, 3); err != nil {
+	mustAppend(t, s, Event{Type: ToolStarted, Payload: json.RawMessage(`"` + strings.Repeat("x", maxPayload-2) + `"`)})
+	if err := whole(s, 2); err != nil {
 		t.Error(err)
 	}
 }
@@ -121,6 +119,28 @@ func TestAppendCommitsWithItsChanges(t *testing.T) {
 		t.Errorf("got %v, want the change's error", err)
 	}
 	count(t, s, 3)
+}
+
+// What comes before an effect that cannot be undone waits for the disk; nothing else does.
+func TestAppendSynced(t *testing.T) {
+	s := open(t, t.TempDir(), Options{})
+	var level int
+	look := func(tx *sql.Tx) error { return tx.QueryRow(`PRAGMA synchronous`).Scan(&level) }
+	for _, c := range []struct {
+		append func(context.Context, Event, ...func(*sql.Tx) error) (Event, error)
+		want   int // SQLite: 1 is NORMAL, 2 is FULL
+	}{{s.Append, 1}, {s.AppendSynced, 2}, {s.Append, 1}} {
+		if _, err := c.append(ctx, started(1), look); err != nil || level != c.want {
+			t.Errorf("%v: synchronous is %d, want %d", err, level, c.want)
+		}
+	}
+	broken := errors.New("broken")
+	if _, err := s.AppendSynced(ctx, started(1), func(*sql.Tx) error { return broken }); !errors.Is(err, broken) {
+		t.Errorf("got %v, want the change's error", err)
+	}
+	if err := whole(s, 3); err != nil {
+		t.Error(err)
+	}
 }
 
 func count(t *testing.T, s *Store, want int) {

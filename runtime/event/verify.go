@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/aircoding/air/internal/fault"
@@ -73,7 +74,7 @@ func (v *verifier) run(ctx context.Context) (behind bool, err error) {
 }
 
 func (v *verifier) snapshot(ctx context.Context) (*sql.Tx, error) {
-	unlock, err := home.Lock(v.store.head.path)
+	unlock, err := home.Lock(ctx, v.store.head.path)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +87,7 @@ func (v *verifier) snapshot(ctx context.Context) (*sql.Tx, error) {
 		return nil, err
 	}
 	if _, err := v.store.lastLink(ctx, tx); err != nil { // a transaction sees what was there at its first read
-		return nil, err
+		return nil, errors.Join(err, tx.Rollback())
 	}
 	return tx, nil
 }

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"context"
 	"database/sql"
 	"os"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aircoding/air/internal/sqlite"
 )
@@ -381,5 +383,21 @@ func TestVerifyBoundsItsReport(t *testing.T) {
 	p := x.problems()
 	if len(p) != maxProblems+1 || p[maxProblems] != "and 26 more" {
 		t.Errorf("%d problems, the last %q", len(p), p[len(p)-1])
+	}
+}
+
+// A verification that fails gives back the one connection.
+func TestVerifyFailsAndLetsGo(t *testing.T) {
+	s := open(t, t.TempDir(), Options{})
+	mustAppend(t, s, started(1))
+	if _, err := s.DB().Exec(`ALTER TABLE events RENAME TO gone`); err != nil {
+		t.Fatal(err)
+	}
+	short, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	for range 2 {
+		if _, err := s.Verify(short); err == nil || short.Err() != nil {
+			t.Fatalf("verifying without events: %v", err)
+		}
 	}
 }

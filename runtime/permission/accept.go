@@ -13,6 +13,7 @@ import (
 	"github.com/aircoding/air/internal/canon"
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/home"
+	"github.com/aircoding/air/internal/regular"
 	"github.com/aircoding/air/internal/yamldoc"
 )
 
@@ -33,7 +34,7 @@ func Shared(p home.Project) ([]SharedFile, error) {
 		return nil, nil
 	}
 	for _, name := range sharedNames {
-		text, err := readRegular(p.Shared(name), false)
+		text, err := regular.Read(p.Shared(name), maxFile, false)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -62,7 +63,7 @@ type acceptanceFile struct {
 // lies in air's own folder.
 func LoadAcceptance(dir string) (*Acceptance, error) {
 	a := &Acceptance{file: filepath.Join(dir, "accepted.json")}
-	text, err := readRegular(a.file, false)
+	text, err := regular.Read(a.file, maxFile, false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return a, nil
 	}
@@ -77,19 +78,14 @@ func LoadAcceptance(dir string) (*Acceptance, error) {
 	return a, nil
 }
 
-// Accepted reports whether the file was accepted with exactly this content.
-func (a *Acceptance) Accepted(path, sha256 string) bool {
-	return slices.Contains(a.accepted, SharedFile{Path: path, SHA256: sha256})
-}
-
 // Covers reports whether the file was accepted with exactly this content.
 func (a *Acceptance) Covers(path string, content []byte) bool {
-	return a.Accepted(path, strings.TrimPrefix(canon.Digest(content), "sha256:"))
+	return slices.Contains(a.accepted, SharedFile{Path: path, SHA256: strings.TrimPrefix(canon.Digest(content), "sha256:")})
 }
 
 // Pending are those of the files that are new or changed since they were accepted.
 func (a *Acceptance) Pending(files []SharedFile) []SharedFile {
-	return slices.DeleteFunc(slices.Clone(files), func(f SharedFile) bool { return a.Accepted(f.Path, f.SHA256) })
+	return slices.DeleteFunc(slices.Clone(files), func(f SharedFile) bool { return slices.Contains(a.accepted, f) })
 }
 
 // Accept stores that a person accepted the files as they are; what was accepted

@@ -14,13 +14,13 @@ func BenchmarkDecide(b *testing.B) {
 		b.Run(fmt.Sprintf("%d rules", count), func(b *testing.B) {
 			root := b.TempDir()
 			p := NewPaths(PathsConfig{ProjectRoot: root})
-			e := &Engine{paths: p, table: table{}, options: Options{ProjectRoot: root}}
+			e := &Engine{paths: p, table: table{}}
 			rules, err := parseRules([]byte(manyRules(count)), "rules.yaml", tierUser, p)
 			if err != nil {
 				b.Fatal(err)
 			}
 			e.table.add(rules)
-			if e.grants, err = openGrants("", root, p, nil); err != nil {
+			if e.grants, err = openGrants("", p, nil); err != nil {
 				b.Fatal(err)
 			}
 			r := request("fs.read", nil, Effect{Kind: Read, Target: filepath.Join(root, "src/main.go"), Class: ClassProject})

@@ -9,17 +9,17 @@ import (
 // effect. It only denies.
 func (e *Engine) ceiling(r *Request, f *Effect) (Decision, bool) {
 	if !r.Subject.BuiltIn && f.Kind != ToolCall {
-		return e.beyond(f, r.Subject.Capability, "a capability's tool has no effects of its own: they come from the tools that it calls"), true
+		return beyond(f, r.Subject.Capability, "a capability's tool has no effects of its own: they come from the tools that it calls"), true
 	}
 	for i := range r.Chain {
 		if reason := e.undeclared(r, &r.Chain[i], f); reason != "" {
-			return e.beyond(f, r.Chain[i].Capability, reason), true
+			return beyond(f, r.Chain[i].Capability, reason), true
 		}
 	}
 	return Decision{}, false
 }
 
-func (e *Engine) beyond(f *Effect, capability, reason string) Decision {
+func beyond(f *Effect, capability, reason string) Decision {
 	return Decision{
 		Effect: *f, Layer: LayerCeiling, Rule: fmt.Sprintf("manifest of %s", capability), Code: CodeCapabilityCeiling,
 		Reason: fmt.Sprintf("capability %q: %s", capability, reason),
@@ -73,13 +73,15 @@ func (e *Engine) undeclaredPath(c *Caller, f *Effect) string {
 // absolute.
 func (p *Paths) inScope(scope []string, canonical string) bool {
 	for _, pattern := range scope {
-		if CheckPathPattern(pattern) == nil && matchesText(p.expand(pattern), canonical) {
-			return true // a pattern that is refused in manifests matches nothing here
+		if matchesText(p.expand(pattern), canonical) {
+			return true
 		}
 	}
 	return false
 }
 
+// matchesText takes a pattern that was checked when the manifest was read. One that is
+// no pattern matches nothing.
 func matchesText(pattern, text string) bool {
 	if pattern == "" {
 		return false
@@ -158,7 +160,7 @@ func undeclaredOther(c *Caller, f *Effect) string {
 // matchesName matches a text without path structure.
 func matchesName(patterns []string, name string) bool {
 	for _, pattern := range patterns {
-		if CheckPattern(pattern) == nil && matchesText(pattern, name) {
+		if matchesText(pattern, name) {
 			return true
 		}
 	}

@@ -33,6 +33,7 @@ const (
 	CodeBadPath      = "bad_path"
 	CodeDanglingLink = "dangling_link"
 	CodeMagicLink    = "magic_link"
+	CodeUnknownLinks = "unknown_links"
 )
 
 // CodeMeaning is one row of the table of codes.
@@ -80,4 +81,5 @@ var codes = []CodeMeaning{
 	{CodeBadPath, Deny, "the path cannot be understood"},
 	{CodeDanglingLink, Deny, "a write through a symbolic link to something that does not exist"},
 	{CodeMagicLink, Deny, "a link into a process, below /proc"},
+	{CodeUnknownLinks, Deny, "a file with several names (hard links), and too much to look through to see whether a protected file is among them"},
 }

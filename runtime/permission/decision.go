@@ -89,7 +89,6 @@ type Question struct {
 	Chain   []Caller
 	Asks    []Decision // the decisions whose verdict is Ask
 	Project string
-	Reason  string
 	// Rules are the rules that the choice "project" would write; empty when that
 	// choice is not offered.
 	Rules []string

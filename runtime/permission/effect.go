@@ -118,5 +118,4 @@ type Request struct {
 	Chain     []Caller
 	Effects   []Effect // resolved by Paths.Resolve
 	SessionID string
-	Reason    string // why the caller says it wants this; shown, never trusted
 }

@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -21,12 +22,12 @@ type Options struct {
 	ProjectFile string
 	// Accepted tells whether a person accepted ProjectFile with this content. Otherwise,
 	// and where it is nil, only its deny and ask rules count.
-	Accepted    func(content []byte) bool
-	GrantsDir   string
-	ProjectRoot string
-	Mode        string
-	Paths       *Paths
-	Clock       func() time.Time
+	Accepted func(content []byte) bool
+	// GrantsFile keeps the grants of the project; "" keeps them in memory.
+	GrantsFile string
+	Mode       string
+	Paths      *Paths
+	Clock      func() time.Time
 	// Profile is the ceiling of the project's active profile, nil without one. It
 	// only denies.
 	Profile func(Request, Effect) (reason string, denied bool)
@@ -44,10 +45,10 @@ type Engine struct {
 
 // Load reads rules and grants.
 func Load(o Options) (*Engine, error) {
-	e := &Engine{options: o, paths: o.Paths, clock: o.Clock, table: table{}}
-	if e.paths == nil {
-		e.paths = NewPaths(PathsConfig{ProjectRoot: o.ProjectRoot})
+	if o.Paths == nil {
+		return nil, errors.New("loading permissions without Paths: floors and classes would be unknown")
 	}
+	e := &Engine{options: o, paths: o.Paths, clock: o.Clock, table: table{}}
 	if e.clock == nil {
 		e.clock = time.Now
 	}
@@ -60,7 +61,7 @@ func Load(o Options) (*Engine, error) {
 		return nil, err
 	}
 	var err error
-	e.grants, err = openGrants(o.GrantsDir, o.ProjectRoot, e.paths, e.clock)
+	e.grants, err = openGrants(o.GrantsFile, e.paths, e.clock)
 	return e, err
 }
 
@@ -79,7 +80,7 @@ func (e *Engine) loadTiers() error {
 		e.rules = append(e.rules, rules...)
 	}
 	for _, r := range e.rules {
-		if r.expired(e.clock) {
+		if expired(r.expires, e.clock) {
 			r.inactive = fmt.Sprintf("it expired at %s", r.expires.Format(time.RFC3339))
 		}
 	}

@@ -237,7 +237,7 @@ func TestF19RepositoryBringsRules(t *testing.T) {
 	// A link in its place is not read.
 	p.link(p.outside+"/rules.yaml", ".air/shared/linked.yaml")
 	p.put(p.outside+"/rules.yaml", "schema_version: 1\nrules: []\n")
-	if _, err := Load(Options{ProjectRoot: p.root, Paths: p.paths, ProjectFile: p.root + "/.air/shared/linked.yaml"}); err == nil {
+	if _, err := Load(Options{Paths: p.paths, ProjectFile: p.root + "/.air/shared/linked.yaml"}); err == nil {
 		t.Error("a project file that is a link was read")
 	}
 }
@@ -325,5 +325,11 @@ func TestCodesTable(t *testing.T) {
 		if !seen[s.code] {
 			t.Errorf("class %s has the code %q, which is not in the table", class, s.code)
 		}
+	}
+}
+
+func TestLoadWithoutPaths(t *testing.T) {
+	if _, err := Load(Options{}); err == nil {
+		t.Error("loaded without Paths: there would be no floors")
 	}
 }

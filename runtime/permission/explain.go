@@ -1,5 +1,10 @@
 package permission
 
+import (
+	"fmt"
+	"time"
+)
+
 // Explanation is every layer's answer for one effect, and the one that counts.
 type Explanation struct {
 	Effect Effect   `json:"effect"`
@@ -60,5 +65,50 @@ func (x *Explanation) layer(l Layer) func(Decision, bool) {
 			step.Answer, step.Rule, step.Reason = d.Verdict.String(), d.Rule, d.Reason
 		}
 		x.Steps = append(x.Steps, step)
+	}
+}
+
+// RuleInfo describes a loaded rule to people.
+type RuleInfo struct {
+	Tier     string    `json:"tier"`
+	File     string    `json:"file"`
+	Line     int       `json:"line"`
+	Rule     string    `json:"rule"`
+	For      string    `json:"for,omitempty"`
+	Reason   string    `json:"reason,omitempty"`
+	Expires  time.Time `json:"expires,omitzero"`
+	Inactive string    `json:"inactive,omitempty"` // why the rule does not count
+	Warning  string    `json:"warning,omitempty"`  // that it can never match, or is shadowed
+}
+
+// Rules lists the rules of all tiers, in their order.
+func (e *Engine) Rules() []RuleInfo {
+	infos := make([]RuleInfo, 0, len(e.rules))
+	for _, r := range e.rules {
+		infos = append(infos, RuleInfo{
+			Tier: string(r.tier), File: r.file, Line: r.line, Rule: r.text(), For: r.forText(),
+			Reason: r.reason, Expires: r.expires, Inactive: r.inactive, Warning: r.warning,
+		})
+	}
+	return infos
+}
+
+// warnShadowed notes rules that an equal pattern with an equal or stronger verdict
+// makes pointless.
+func warnShadowed(rules []*rule) {
+	strongest := map[string]*rule{}
+	for _, r := range rules {
+		key := fmt.Sprintf("%s(%s) for %s", r.kind, r.pattern, r.forText())
+		first := strongest[key]
+		switch {
+		case r.inactive != "":
+		case first == nil:
+			strongest[key] = r
+		case r.verdict < first.verdict:
+			first.warning = fmt.Sprintf("shadowed by %s:%d, which is stronger", r.file, r.line)
+			strongest[key] = r
+		case r.warning == "":
+			r.warning = fmt.Sprintf("shadowed by %s:%d", first.file, first.line)
+		}
 	}
 }

@@ -1,11 +1,11 @@
 package permission
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -13,13 +13,13 @@ import (
 	"github.com/aircoding/air/internal/atomicfile"
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/home"
+	"github.com/aircoding/air/internal/regular"
 	"github.com/aircoding/air/internal/yamldoc"
 )
 
 // grantBook is the file of one project's grants.
 type grantBook struct {
 	file  string // "": nothing is stored
-	root  string
 	paths *Paths
 	clock func() time.Time
 	now   atomic.Pointer[grantSet]
@@ -41,15 +41,8 @@ type grantFile struct {
 	Grants        []Grant `json:"grants"`
 }
 
-func openGrants(dir, root string, p *Paths, clock func() time.Time) (*grantBook, error) {
-	b := &grantBook{root: root, paths: p, clock: clock}
-	if dir != "" {
-		name := "none"
-		if root != "" {
-			name = projectHash(root)
-		}
-		b.file = filepath.Join(dir, name+".json")
-	}
+func openGrants(file string, p *Paths, clock func() time.Time) (*grantBook, error) {
+	b := &grantBook{file: file, paths: p, clock: clock}
 	grants, err := b.load()
 	if err != nil {
 		return nil, err
@@ -64,7 +57,7 @@ func (b *grantBook) load() ([]Grant, error) {
 		}
 		return nil, nil
 	}
-	text, err := readRegular(b.file, false)
+	text, err := regular.Read(b.file, maxFile, false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -75,8 +68,8 @@ func (b *grantBook) load() ([]Grant, error) {
 	if err := yamldoc.DecodeJSON(text, &doc); err != nil {
 		return nil, fault.New(fault.Integrity, "bad_grants", "%s: %w", b.file, err)
 	}
-	if doc.SchemaVersion != 1 || doc.Project != b.root {
-		return nil, fault.New(fault.Integrity, "bad_grants", "%s: schema_version %d for project %.200q: 1 and %.200q are wanted", b.file, doc.SchemaVersion, doc.Project, b.root)
+	if doc.SchemaVersion != 1 || doc.Project != b.paths.Root() {
+		return nil, fault.New(fault.Integrity, "bad_grants", "%s: schema_version %d for project %.200q: 1 and %.200q are wanted", b.file, doc.SchemaVersion, doc.Project, b.paths.Root())
 	}
 	return doc.Grants, nil
 }
@@ -136,9 +129,9 @@ func grantDecision(g *grantRule, f *Effect) Decision {
 
 // change replaces the stored grants by what edit makes of them, under a lock that
 // other processes honour.
-func (b *grantBook) change(edit func([]Grant) ([]Grant, error)) error {
+func (b *grantBook) change(ctx context.Context, edit func([]Grant) ([]Grant, error)) error {
 	if b.file != "" {
-		unlock, err := home.Lock(b.file + ".lock")
+		unlock, err := home.Lock(ctx, b.file+".lock")
 		if err != nil {
 			return err
 		}
@@ -152,20 +145,30 @@ func (b *grantBook) change(edit func([]Grant) ([]Grant, error)) error {
 	if err != nil {
 		return err
 	}
-	grants = slices.DeleteFunc(grants, func(g Grant) bool { return !g.Expires.IsZero() && !b.clock().Before(g.Expires) })
+	grants = b.current(grants)
 	if err := b.store(grants); err != nil {
 		return err
 	}
 	return b.use(grants)
 }
 
+// current leaves out the grants that have expired.
+func (b *grantBook) current(grants []Grant) []Grant {
+	return slices.DeleteFunc(slices.Clone(grants), func(g Grant) bool { return expired(g.Expires, b.clock) })
+}
+
+// store writes the grants, unless they would be more than load reads.
 func (b *grantBook) store(grants []Grant) error {
-	if b.file == "" {
-		return nil
-	}
-	text, err := json.MarshalIndent(grantFile{SchemaVersion: 1, Project: b.root, Grants: grants}, "", "  ")
+	text, err := json.MarshalIndent(grantFile{SchemaVersion: 1, Project: b.paths.Root(), Grants: grants}, "", "  ")
 	if err != nil {
 		return err
+	}
+	if len(text) >= maxFile {
+		return fault.New(fault.ResourceExhausted, "too_many_grants", "%d grants for this project would have more than %d bytes", len(grants), maxFile).
+			WithHint("air permission ls shows them, air permission revoke ID takes one back; a rule in permissions.yaml can stand for many")
+	}
+	if b.file == "" {
+		return nil
 	}
 	return atomicfile.Write(b.file, append(text, '\n'), 0o600)
 }

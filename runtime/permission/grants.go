@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -29,19 +30,19 @@ const (
 
 // Grants lists what was granted for the project and has not expired.
 func (e *Engine) Grants() []Grant {
-	return slices.DeleteFunc(slices.Clone(e.grants.now.Load().grants), func(g Grant) bool { return !g.Expires.IsZero() && !e.clock().Before(g.Expires) })
+	return e.grants.current(e.grants.now.Load().grants)
 }
 
 // AddGrant stores a grant that a person made, and returns it with its id.
-func (e *Engine) AddGrant(g Grant) (Grant, error) {
-	added, err := e.addGrants([]Grant{g})
+func (e *Engine) AddGrant(ctx context.Context, g Grant) (Grant, error) {
+	added, err := e.addGrants(ctx, []Grant{g})
 	if err != nil {
 		return Grant{}, err
 	}
 	return added[0], nil
 }
 
-func (e *Engine) addGrants(grants []Grant) ([]Grant, error) {
+func (e *Engine) addGrants(ctx context.Context, grants []Grant) ([]Grant, error) {
 	if len(grants) == 0 {
 		return nil, nil
 	}
@@ -51,13 +52,13 @@ func (e *Engine) addGrants(grants []Grant) ([]Grant, error) {
 			return nil, fault.New(fault.InvalidInput, "bad_grant", "%w", err)
 		}
 	}
-	return grants, e.grants.change(func(have []Grant) ([]Grant, error) { return append(have, grants...), nil })
+	return grants, e.grants.change(ctx, func(have []Grant) ([]Grant, error) { return append(have, grants...), nil })
 }
 
 // Revoke removes a grant, named by its id or a unique beginning of it.
-func (e *Engine) Revoke(id string) (Grant, error) {
+func (e *Engine) Revoke(ctx context.Context, id string) (Grant, error) {
 	var removed Grant
-	err := e.grants.change(func(have []Grant) ([]Grant, error) {
+	err := e.grants.change(ctx, func(have []Grant) ([]Grant, error) {
 		at := -1
 		for i, g := range have {
 			switch {

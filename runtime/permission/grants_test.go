@@ -2,8 +2,8 @@ package permission
 
 import (
 	"errors"
+	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -15,7 +15,7 @@ import (
 // settle decides, answers, and returns what was decided and granted.
 func (p *place) settle(e *Engine, r Request, a Answer) ([]Decision, []Grant, error) {
 	p.Helper()
-	return e.Settle(r, e.Decide(r), a)
+	return e.Settle(p.Context(), r, e.Decide(r), a)
 }
 
 func TestSettleOnce(t *testing.T) {
@@ -86,7 +86,7 @@ func TestNoAlways(t *testing.T) {
 	if _, _, err := p.settle(e, r, Answer{Choice: Project}); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("a choice that was not offered: %v", err)
 	}
-	if _, err := e.AddGrant(Grant{Rule: "allow: create(.envrc)"}); err != nil {
+	if _, err := e.AddGrant(p.Context(), Grant{Rule: "allow: create(.envrc)"}); err != nil {
 		t.Fatal(err)
 	}
 	p.want(e.Decide(r)[0], Ask, CodeObeyedFile)
@@ -101,11 +101,11 @@ func TestGrantsOnlyAnswerQuestions(t *testing.T) {
 	p := newPlace(t)
 	e := p.engine("schema_version: 1\nrules:\n  - deny: read(denied)\n  - ask: read(asked)\n  - ask: read(sub/.env)\n")
 	for _, rule := range []string{"allow: read(**)", "allow: read(.env)", "allow: read(sub/.env)", "allow: write(.air/shared/x)", "allow: read(asked)"} {
-		if _, err := e.AddGrant(Grant{Rule: rule, Session: "s1"}); err != nil {
+		if _, err := e.AddGrant(p.Context(), Grant{Rule: rule, Session: "s1"}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := e.AddGrant(Grant{Rule: "allow: write(**)", For: "csv@" + digestA}); err != nil {
+	if _, err := e.AddGrant(p.Context(), Grant{Rule: "allow: write(**)", For: "csv@" + digestA}); err != nil {
 		t.Fatal(err)
 	}
 	p.want(p.decide(e, Read, "denied"), Deny, CodeDeniedByRule)
@@ -135,17 +135,17 @@ func TestC2GrantsOfOthers(t *testing.T) {
 	// Another project has another file, and does not take this one's.
 	second := p.outside + "/second"
 	p.mkdir(second)
-	elsewhere, err := Load(Options{ProjectRoot: second, Paths: NewPaths(PathsConfig{ProjectRoot: second}), GrantsDir: p.air + "/grants"})
+	elsewhere, err := Load(Options{Paths: NewPaths(PathsConfig{ProjectRoot: second}), GrantsFile: p.air + "/grants/p2.json"})
 	if err != nil || len(elsewhere.Grants()) != 0 {
 		t.Fatalf("%v, %v", elsewhere, err)
 	}
-	own := filepath.Join(p.air, "grants", projectHash(p.root)+".json")
+	own := p.air + "/grants/p1.json"
 	text, err := os.ReadFile(own)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.put(filepath.Join(p.air, "grants", projectHash(second)+".json"), string(text))
-	if _, err := Load(Options{ProjectRoot: second, Paths: NewPaths(PathsConfig{ProjectRoot: second}), GrantsDir: p.air + "/grants"}); !fault.Is(err, fault.Integrity) {
+	p.put(p.air+"/grants/p2.json", string(text))
+	if _, err := Load(Options{Paths: NewPaths(PathsConfig{ProjectRoot: second}), GrantsFile: p.air + "/grants/p2.json"}); !fault.Is(err, fault.Integrity) {
 		t.Errorf("a grant file of another project: %v", err)
 	}
 }
@@ -209,11 +209,11 @@ func TestAddRevokeExpire(t *testing.T) {
 		{}, {Rule: "read(x)"}, {Rule: "deny: read(x)"}, {Rule: "ask: read(x)"}, {Rule: "allow: read(../x)"}, {Rule: "allow: reed(x)"},
 		{Rule: "allow: read(x)", For: "csv"}, {Rule: "allow: read(x)", For: "csv@latest"},
 	} {
-		if _, err := e.AddGrant(bad); !fault.Is(err, fault.InvalidInput) {
+		if _, err := e.AddGrant(p.Context(), bad); !fault.Is(err, fault.InvalidInput) {
 			t.Errorf("%+v: %v", bad, err)
 		}
 	}
-	g, err := e.AddGrant(Grant{Rule: "allow: read(" + p.outside + "/**)", Expires: now.Add(time.Hour)})
+	g, err := e.AddGrant(p.Context(), Grant{Rule: "allow: read(" + p.outside + "/**)", Expires: now.Add(time.Hour)})
 	if err != nil || g.ID == "" || !g.Created.Equal(now) {
 		t.Fatalf("%+v, %v", g, err)
 	}
@@ -223,34 +223,67 @@ func TestAddRevokeExpire(t *testing.T) {
 	if len(e.Grants()) != 0 {
 		t.Errorf("expired and listed: %v", e.Grants())
 	}
-	if g, err = e.AddGrant(Grant{Rule: "allow: read(" + p.outside + "/**)"}); err != nil {
+	if g, err = e.AddGrant(p.Context(), Grant{Rule: "allow: read(" + p.outside + "/**)"}); err != nil {
 		t.Fatal(err)
 	}
 	if len(p.engine("").Grants()) != 1 {
 		t.Error("the expired grant is still stored")
 	}
-	if _, err := e.Revoke("nothing"); !fault.Is(err, fault.NotFound) {
+	if _, err := e.Revoke(p.Context(), "nothing"); !fault.Is(err, fault.NotFound) {
 		t.Errorf("revoking nothing: %v", err)
 	}
-	if _, err := e.Revoke(""); !fault.Is(err, fault.NotFound) {
+	if _, err := e.Revoke(p.Context(), ""); !fault.Is(err, fault.NotFound) {
 		t.Errorf("revoking an empty id: %v", err)
 	}
-	if got, err := e.Revoke(g.ID); err != nil || got.Rule != g.Rule {
+	if got, err := e.Revoke(p.Context(), g.ID); err != nil || got.Rule != g.Rule {
 		t.Errorf("%+v, %v", got, err)
 	}
 	p.want(p.decide(e, Read, p.outside+"/x"), Ask, CodeOutsideProject)
-	info := p.stat(filepath.Join(p.air, "grants", projectHash(p.root)+".json"))
+	info := p.stat(p.air + "/grants/p1.json")
 	if info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v", info.Mode())
 	}
 }
 
+// What is stored can be read again: one grant too many is refused, and takes none away.
+func TestGrantsStayReadable(t *testing.T) {
+	p := newPlace(t)
+	now := testNow
+	clock := func(o *Options) { o.Clock = func() time.Time { return now } }
+	e := p.engine("", clock)
+	many := func() (grants []Grant) {
+		for i := range 500 {
+			grants = append(grants, Grant{Rule: fmt.Sprintf("allow: read(data/%d)", i), Session: "s1", Expires: now.Add(time.Hour)})
+		}
+		return grants
+	}
+	stored := 0
+	var err error
+	for ; err == nil && stored < 5000; stored += 500 {
+		_, err = e.addGrants(p.Context(), many())
+	}
+	if stored -= 500; !fault.Is(err, fault.ResourceExhausted) || fault.From(err).Hint == "" || stored == 0 || len(e.Grants()) != stored {
+		t.Fatalf("%d grants, %d count: %v", stored, len(e.Grants()), err)
+	}
+	again := p.engine("", clock)
+	if len(again.Grants()) != stored {
+		t.Errorf("%d of %d grants are read", len(again.Grants()), stored)
+	}
+	if _, err := again.Revoke(p.Context(), again.Grants()[0].ID); err != nil {
+		t.Error(err)
+	}
+	now = now.Add(time.Hour)
+	if _, err := e.AddGrant(p.Context(), Grant{Rule: "allow: read(x)"}); err != nil || len(p.engine("", clock).Grants()) != 1 {
+		t.Errorf("when those have expired: %v", err)
+	}
+}
+
 func TestBrokenGrantFile(t *testing.T) {
 	p := newPlace(t)
-	file := filepath.Join(p.air, "grants", projectHash(p.root)+".json")
+	file := p.air + "/grants/p1.json"
 	for _, text := range []string{"", "{", `{"schema_version":1}`, `{"schema_version":1,"project":"` + p.root + `","grants":[{"rule":"deny: read(x)"}]}`, `{"schema_version":1,"project":"` + p.root + `","more":1}`} {
 		p.put(file, text)
-		if _, err := Load(Options{ProjectRoot: p.root, Paths: p.paths, GrantsDir: p.air + "/grants"}); !fault.Is(err, fault.Integrity) {
+		if _, err := Load(Options{Paths: p.paths, GrantsFile: p.air + "/grants/p1.json"}); !fault.Is(err, fault.Integrity) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -266,7 +299,7 @@ func TestGrantsAtOnce(t *testing.T) {
 		for range 2 {
 			wg.Go(func() {
 				for range 5 {
-					if _, err := e.AddGrant(Grant{Rule: "allow: read(docs/x)"}); err != nil {
+					if _, err := e.AddGrant(p.Context(), Grant{Rule: "allow: read(docs/x)"}); err != nil {
 						t.Error(err)
 					}
 					e.Decide(request("fs.read", nil, effect))
@@ -280,15 +313,15 @@ func TestGrantsAtOnce(t *testing.T) {
 	}
 }
 
-// Without a folder for grants they last as long as the engine.
+// Without a file for grants they last as long as the engine.
 func TestGrantsInMemory(t *testing.T) {
 	p := newPlace(t)
-	e := p.engine("", func(o *Options) { o.GrantsDir = "" })
+	e := p.engine("", func(o *Options) { o.GrantsFile = "" })
 	r := request("fs.read", nil, p.resolve(Read, p.outside+"/x"))
 	if _, _, err := p.settle(e, r, Answer{Choice: Session}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.AddGrant(Grant{Rule: "allow: read(y)"}); err != nil {
+	if _, err := e.AddGrant(p.Context(), Grant{Rule: "allow: read(y)"}); err != nil {
 		t.Fatal(err)
 	}
 	p.want(e.Decide(r)[0], Allow, "")

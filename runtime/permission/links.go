@@ -8,30 +8,40 @@ import (
 	"syscall"
 )
 
-// These bound the search for the other names of a hard-linked file.
-const (
-	maxProjectWalk = 20_000
-	maxPlaceWalk   = 2_000
-)
+// maxNames bounds the search for the other names of a hard-linked file, to about half
+// a second.
+const maxNames = 100_000
 
 // airSecrets are the parts of air's own folder that decide or hold secrets.
 var airSecrets = []string{"config.yaml", "permissions.yaml", "keys", "secrets", "grants", "trust"}
 
-// LinksProtected reports whether a file with more than one name has one among the
-// protected files of the project, the person's credentials or air's own files. Call
-// it with the open file's own info. It finds the names that are known to be
-// protected, not every name that a file may have on a disk.
-func (p *Paths) LinksProtected(info fs.FileInfo) bool {
+// CheckLinks refuses a file with more than one name that has one among the protected
+// files of the project, the person's credentials or air's own files, or that may have
+// one: there are too many files to look at all. Call it with the open file's own info
+// and the name to show. It finds the names that are known to be protected, not every
+// name that a file may have on a disk.
+func (p *Paths) CheckLinks(name string, info fs.FileInfo) error {
+	return p.checkLinks(name, info, maxNames)
+}
+
+func (p *Paths) checkLinks(name string, info fs.FileInfo, limit int) error {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || info.IsDir() || stat.Nlink < 2 {
-		return false
+		return nil
 	}
-	s := linkSearch{paths: p, stat: stat}
+	s := linkSearch{paths: p, stat: stat, left: limit}
 	for _, place := range p.secretPlaces() {
-		s.walk(place, maxPlaceWalk, func(string) bool { return true })
+		s.walk(place, func(string) bool { return true })
 	}
-	s.walk(p.root, maxProjectWalk, s.isProtected)
-	return s.found
+	s.walk(p.root, s.isProtected)
+	const hint = "do not work around this; a person can copy the file under a name of its own"
+	switch {
+	case s.found:
+		return refuse(CodeProtectedPath, "%s is another name of a protected file (a hard link)", name).WithHint(hint)
+	case s.left < 0:
+		return refuse(CodeUnknownLinks, "%s has %d names (hard links), and too much to look through to see whether a protected file is among them", name, stat.Nlink).WithHint(hint)
+	}
+	return nil
 }
 
 func (p *Paths) secretPlaces() []string {
@@ -48,25 +58,25 @@ func (p *Paths) secretPlaces() []string {
 type linkSearch struct {
 	paths *Paths
 	stat  *syscall.Stat_t
+	left  int // names that may still be looked at; below 0 when not all were
 	found bool
 }
 
 // errEnough ends a walk.
 var errEnough = errors.New("enough")
 
-func (s *linkSearch) walk(root string, left int, counts func(path string) bool) {
-	if root == "" || s.found {
+func (s *linkSearch) walk(root string, counts func(path string) bool) {
+	if root == "" || s.found || s.left < 0 {
 		return
 	}
-	// What cannot be looked into has no name that this process could have followed.
 	_ = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
-		if left--; left < 0 {
+		if s.left--; s.left < 0 {
 			return errEnough
 		}
 		switch {
 		case err != nil:
-			return nil
-		case entry.IsDir() && s.skips(path):
+			return s.unseen(err)
+		case entry.IsDir() && skips(path):
 			return fs.SkipDir
 		case entry.Type().IsRegular() && counts(path) && s.isSame(entry):
 			s.found = true
@@ -76,8 +86,18 @@ func (s *linkSearch) walk(root string, left int, counts func(path string) bool) 
 	})
 }
 
+// unseen goes on where nothing is, and where this process may not look: it can have
+// followed no name there. Any other error leaves names out that may be the protected one.
+func (s *linkSearch) unseen(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrPermission) {
+		return nil
+	}
+	s.left = -1
+	return errEnough
+}
+
 // skips leaves out folders of many files that hold no secrets under names of their own.
-func (s *linkSearch) skips(path string) bool {
+func skips(path string) bool {
 	name := filepath.Base(path)
 	return name == "node_modules" || (name == "objects" && filepath.Base(filepath.Dir(path)) == ".git")
 }

@@ -1,9 +1,6 @@
 package permission
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,6 +15,7 @@ type PathsConfig struct {
 	AirHome          string
 	AirBinary        string
 	SessionArtifacts string // this session's, readable
+	Worktrees        string // of this project, in air's own folder
 	// Path is the PATH variable: what lies in its folders is executed by others.
 	Path string
 }
@@ -29,7 +27,7 @@ type Paths struct {
 	air       string
 	binary    string
 	artifacts string
-	worktrees string // of this project, in air's own folder
+	worktrees string
 
 	// Folded, because these places must be recognised however they are spelled.
 	airHome, airBinary, foldedHome string
@@ -48,8 +46,8 @@ func NewPaths(c PathsConfig) *Paths {
 		temporary: []string{"/tmp", "/var/tmp", fold(settle(os.TempDir()))},
 	}
 	p.airHome, p.airBinary, p.foldedHome = fold(p.air), fold(p.binary), fold(p.home)
-	if p.root != "" && p.air != "" {
-		p.worktrees = filepath.Join(p.air, "projects", projectHash(p.root), "workspaces")
+	if p.root != "" {
+		p.worktrees = settle(c.Worktrees)
 	}
 	for _, dir := range filepath.SplitList(c.Path) {
 		if dir = settle(dir); dir != "" && dir != "/" {
@@ -57,12 +55,6 @@ func NewPaths(c PathsConfig) *Paths {
 		}
 	}
 	return p
-}
-
-// projectHash is the name of a project's folders and files in air's own folder.
-func projectHash(root string) string {
-	sum := sha256.Sum256([]byte(root))
-	return hex.EncodeToString(sum[:])
 }
 
 // settle makes a configured path canonical as far as it exists; a relative one is none.
@@ -188,11 +180,4 @@ func badPath(format string, args ...any) *fault.Error {
 
 func refuse(code, format string, args ...any) *fault.Error {
 	return fault.New(fault.PermissionDenied, code, format, args...)
-}
-
-func (w walked) mode() fs.FileMode {
-	if w.info == nil {
-		return 0
-	}
-	return w.info.Mode()
 }

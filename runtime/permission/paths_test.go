@@ -1,12 +1,17 @@
 package permission
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/aircoding/air/internal/fault"
 )
 
 // TestClasses is the table of docs/permissions.md, place by place.
@@ -88,14 +93,14 @@ func TestClasses(t *testing.T) {
 // A worktree of the project counts as project, another project's does not.
 func TestWorktrees(t *testing.T) {
 	p := newPlace(t)
-	own := p.air + "/projects/" + projectHash(p.root) + "/workspaces/w1"
+	own := p.air + "/projects/p1/workspaces/w1"
 	for path, want := range map[string]Class{
-		own + "/main.go":                      ClassProject,
-		own + "/.git":                         ClassProtected,
-		own + "/.env":                         ClassProtected,
-		own + "/.air/shared/permissions.yaml": ClassForbidden,
-		filepath.Dir(own):                     ClassForbidden,
-		p.air + "/projects/" + projectHash("/other") + "/workspaces/w/main.go": ClassForbidden,
+		own + "/main.go":                            ClassProject,
+		own + "/.git":                               ClassProtected,
+		own + "/.env":                               ClassProtected,
+		own + "/.air/shared/permissions.yaml":       ClassForbidden,
+		filepath.Dir(own):                           ClassForbidden,
+		p.air + "/projects/p2/workspaces/w/main.go": ClassForbidden,
 	} {
 		if got := p.paths.classify(path, Overwrite, 0); got != want {
 			t.Errorf("writing %s: class %s, want %s", path, got, want)
@@ -182,20 +187,54 @@ func TestF6HardLinks(t *testing.T) {
 		if err := os.Link(p.put(secret, "secret"), name); err != nil {
 			t.Fatal(err)
 		}
-		if !p.paths.LinksProtected(p.stat(name)) {
-			t.Errorf("a hard link to %s is not seen", secret)
-		}
+		p.wantCode(p.paths.CheckLinks(name, p.stat(name)), CodeProtectedPath)
 	}
 	for _, single := range []string{harmless, p.put("other/.env", "secret")} { // a rule of the person may have opened the second
-		if p.paths.LinksProtected(p.stat(single)) {
-			t.Errorf("%s, a file with one name, is refused", single)
+		if err := p.paths.CheckLinks(single, p.stat(single)); err != nil {
+			t.Errorf("a file with one name is refused: %v", err)
 		}
 	}
 	if err := os.Link(harmless, p.root+"/b.txt"); err != nil {
 		t.Fatal(err)
 	}
-	if p.paths.LinksProtected(p.stat(harmless)) {
-		t.Error("two names of an ordinary file are refused")
+	if err := p.paths.CheckLinks(harmless, p.stat(harmless)); err != nil {
+		t.Errorf("two names of an ordinary file are refused: %v", err)
+	}
+}
+
+// A search that cannot look at all names refuses, wherever the names are.
+func TestF6HardLinkAmongManyFiles(t *testing.T) {
+	p := newPlace(t)
+	name := p.put("a.txt", "")
+	if err := os.Link(name, p.root+"/b.txt"); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{p.root + "/many", p.home + "/.mozilla"} {
+		for i := range 600 {
+			p.put(dir+"/"+strconv.Itoa(i), "")
+		}
+		p.wantCode(p.paths.checkLinks(name, p.stat(name), 500), CodeUnknownLinks)
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 600 {
+		p.put("node_modules/"+strconv.Itoa(i), "") // not looked at
+	}
+	if err := p.paths.checkLinks(name, p.stat(name), 500); err != nil {
+		t.Error(err)
+	}
+	s := linkSearch{left: 40}
+	if err := s.unseen(syscall.EMFILE); err == nil || s.left >= 0 {
+		t.Error("a folder that could not be listed counts as empty")
+	}
+}
+
+func (p *place) wantCode(err error, code string) {
+	p.Helper()
+	var f *fault.Error
+	if !errors.As(err, &f) || f.Kind != fault.PermissionDenied || f.Code != code || f.Hint == "" {
+		p.Errorf("got %v, want a refusal with code %s and a hint", err, code)
 	}
 }
 

@@ -24,13 +24,13 @@ func newPlace(t *testing.T) *place {
 		t.Fatal(err)
 	}
 	p := &place{T: t, root: top + "/work/project", home: top + "/person", air: top + "/person/.air", outside: top + "/outside"}
-	p.artifacts = p.air + "/projects/" + projectHash(p.root) + "/sessions/s1/artifacts"
+	p.artifacts = p.air + "/projects/p1/sessions/s1/artifacts"
 	for _, dir := range []string{p.root + "/.air/shared", p.home, p.outside, p.artifacts} {
 		p.mkdir(dir)
 	}
 	p.paths = NewPaths(PathsConfig{
 		ProjectRoot: p.root, Home: p.home, AirHome: p.air, AirBinary: p.home + "/tools/air",
-		SessionArtifacts: p.artifacts, Path: p.home + "/tools:" + p.outside + "/bin::relative",
+		SessionArtifacts: p.artifacts, Worktrees: p.air + "/projects/p1/workspaces", Path: p.home + "/tools:" + p.outside + "/bin::relative",
 	})
 	return p
 }
@@ -90,7 +90,7 @@ func (p *place) refused(kind Kind, path, code string) {
 // engine loads an engine with rules of the user tier.
 func (p *place) engine(userRules string, more ...func(*Options)) *Engine {
 	p.Helper()
-	o := Options{ProjectRoot: p.root, Paths: p.paths, GrantsDir: p.air + "/grants", UserFile: p.air + "/permissions.yaml", Clock: func() time.Time { return testNow }}
+	o := Options{Paths: p.paths, GrantsFile: p.air + "/grants/p1.json", UserFile: p.air + "/permissions.yaml", Clock: func() time.Time { return testNow }}
 	if userRules != "" {
 		p.put(o.UserFile, userRules)
 	}

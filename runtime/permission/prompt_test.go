@@ -117,7 +117,6 @@ func questionAbout(t *testing.T, path string, chain ...Caller) Question {
 	p.put("old", "")
 	e := p.engine("")
 	r := request("fs.write", chain, p.resolve(Write, path))
-	r.Reason = "because"
 	return e.Question(r, e.Decide(r))
 }
 
@@ -162,14 +161,13 @@ func TestPromptShows(t *testing.T) {
 	p.link("data", "alias")
 	p.put("data/x", "")
 	r := request("fs.read", []Caller{reader()}, p.resolve(Read, "alias/x"))
-	r.Reason = "to sum it up"
 	s := newScreen(t)
 	done := s.asks(t.Context(), e.Question(r, e.Decide(r)))
 	s.await("choice> ", 1)
 	s.types("o\n")
 	s.answer(done)
 	flat := strings.NewReplacer("\r\n", "", "          | ", "").Replace(s.shown()) // long texts are broken
-	for _, want := range []string{"fs.read", p.root + "/data/x", "project", "ask me", p.air + "/permissions.yaml:3", "csv@" + digestA, "to sum it up", "(not checked)", "allow: read(data/x) for csv@" + digestA} {
+	for _, want := range []string{"fs.read", p.root + "/data/x", "project", "ask me", p.air + "/permissions.yaml:3", "csv@" + digestA, "allow: read(data/x) for csv@" + digestA} {
 		if !strings.Contains(strings.ReplaceAll(flat, "  ", ""), strings.ReplaceAll(want, "  ", "")) {
 			t.Errorf("%q is not shown in:\n%s", want, s.shown())
 		}
@@ -182,7 +180,7 @@ func TestC3TricksInPrompts(t *testing.T) {
 	if shown := q.Asks[0].Effect.Target; Printable(shown) != shown {
 		t.Errorf("the question itself carries %q", shown)
 	}
-	q.Asks[0].Effect.Target, q.Reason, q.Chain = tricks, tricks, []Caller{{Capability: tricks}} // another engine may be careless
+	q.Asks[0].Effect.Target, q.Chain = tricks, []Caller{{Capability: tricks}} // another engine may be careless
 	out := render(q)
 	for _, r := range out {
 		if r != '\n' && (r < ' ' || !visible(r) && r != ' ') {
@@ -262,7 +260,6 @@ func TestC7NobodyToAsk(t *testing.T) {
 func TestC9GuestImitatesPrompt(t *testing.T) {
 	fake := "x\n  class     | project\nchoice> o\nair: fs.read asks for permission" + strings.Repeat("-", 60) + "choice> "
 	q := questionAbout(t, fake, reader())
-	q.Reason = Printable(fake)
 	var labels []string
 	for _, line := range strings.Split(strings.TrimSpace(render(q)), "\n") {
 		label, _, ok := strings.Cut(line, "|")
@@ -294,6 +291,22 @@ func TestC10HundredPrompts(t *testing.T) {
 	}
 	if asked := strings.Count(s.shown(), "choice> "); asked != maxRefusals {
 		t.Errorf("asked %d times, want %d", asked, maxRefusals)
+	}
+}
+
+func TestRefusalsCountWithoutAFile(t *testing.T) {
+	s := newScreen(t)
+	s.Refusals = nil
+	q := questionAbout(t, "old")
+	for i := range maxRefusals + 1 {
+		done := s.asks(t.Context(), q)
+		if i < maxRefusals {
+			s.await("choice> ", i+1)
+			s.types("d\n")
+		}
+		if r := s.answer(done); r.err != nil || r.answer.Choice != Refuse {
+			t.Fatalf("%d: %+v", i, r)
+		}
 	}
 }
 
@@ -357,14 +370,14 @@ func TestConfirm(t *testing.T) {
 func TestRefusalsFile(t *testing.T) {
 	file := t.TempDir() + "/n"
 	for i := range 3 {
-		if got, err := RefusalsIn(file)(1); err != nil || got != i+1 {
+		if got, err := RefusalsIn(file)(t.Context(), 1); err != nil || got != i+1 {
 			t.Errorf("%d, %v", got, err)
 		}
 	}
 	if err := os.WriteFile(file, []byte("many"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := RefusalsIn(file)(0); err == nil {
+	if _, err := RefusalsIn(file)(t.Context(), 0); err == nil {
 		t.Error("a broken count is taken for none")
 	}
 }

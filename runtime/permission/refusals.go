@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,15 +15,15 @@ import (
 
 // Refusals adds to the number of questions that a person refused in a session, and
 // returns it. Adding 0 asks for it.
-type Refusals func(add int) (total int, err error)
+type Refusals func(ctx context.Context, add int) (total int, err error)
 
 // RefusalsIn keeps the number in a file, for sessions of many processes.
 func RefusalsIn(file string) Refusals {
-	return func(add int) (int, error) {
+	return func(ctx context.Context, add int) (int, error) {
 		if add == 0 {
 			return readCount(file)
 		}
-		unlock, err := home.Lock(file + ".lock")
+		unlock, err := home.Lock(ctx, file+".lock")
 		if err != nil {
 			return 0, err
 		}

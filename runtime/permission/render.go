@@ -27,9 +27,6 @@ func render(q Question) string {
 	if q.Project != "" {
 		block(&b, "project", q.Project)
 	}
-	if q.Reason != "" {
-		block(&b, "it says", `"`+q.Reason+`" (not checked)`)
-	}
 	choices(&b, q)
 	return b.String()
 }

@@ -70,7 +70,7 @@ func (r *rule) decides(c *Caller, f *Effect, target string, now func() time.Time
 
 // concerns is decides, but for the target.
 func (r *rule) concerns(c *Caller, class Class, now func() time.Time) bool {
-	return r.isFor(c) && r.reaches(class) && !r.expired(now)
+	return r.isFor(c) && r.reaches(class) && !expired(r.expires, now)
 }
 
 // isFor: a deny or ask that names nobody is for everybody, an allow that names nobody
@@ -98,8 +98,9 @@ func (r *rule) reaches(class Class) bool {
 	return r.opens[class]
 }
 
-func (r *rule) expired(now func() time.Time) bool {
-	return !r.expires.IsZero() && !now().Before(r.expires)
+// expired reports whether what counts until a moment has ended; the zero moment is never.
+func expired(until time.Time, now func() time.Time) bool {
+	return !until.IsZero() && !now().Before(until)
 }
 
 var allKinds = []Kind{Read, Create, Overwrite, Delete, Write, Run, Env, Net, Signal, Secret, ToolCall, Display, Capture, Artifact}

@@ -3,15 +3,12 @@ package permission
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"strconv"
-	"syscall"
 	"time"
 
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/regular"
 	"github.com/aircoding/air/internal/yamldoc"
 )
 
@@ -32,12 +29,15 @@ type ruleText struct {
 	Expires  string   `json:"expires"`
 }
 
+// maxFile bounds rules, grants and what was accepted.
+const maxFile = 256 << 10
+
 // loadRules reads the rules of a tier; a file that does not exist has none.
 func loadRules(file string, t tier, p *Paths) (rules []*rule, text []byte, err error) {
 	if file == "" {
 		return nil, nil, nil
 	}
-	text, err = readRegular(file, t != tierProject)
+	text, err = regular.Read(file, maxFile, t != tierProject)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}
@@ -50,7 +50,7 @@ func loadRules(file string, t tier, p *Paths) (rules []*rule, text []byte, err e
 
 func parseRules(text []byte, file string, t tier, p *Paths) ([]*rule, error) {
 	var doc ruleFile
-	lines, err := yamldoc.Decode(text, &doc)
+	_, lines, err := yamldoc.Decode(text, &doc)
 	if err != nil {
 		return nil, badRules(file, 0, err)
 	}
@@ -147,73 +147,4 @@ func (r *rule) prove(written ruleText, p *Paths) error {
 		}
 	}
 	return nil
-}
-
-const maxRuleFile = 256 << 10
-
-// readRegular reads a file that may come from a repository: it must be a regular file
-// of bounded size. Links at the end are followed only for a person's own files.
-func readRegular(path string, follow bool) ([]byte, error) {
-	flags := os.O_RDONLY | syscall.O_NONBLOCK
-	if !follow {
-		flags |= syscall.O_NOFOLLOW
-	}
-	f, err := os.OpenFile(path, flags, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file", path)
-	}
-	text, err := io.ReadAll(io.LimitReader(f, maxRuleFile+1))
-	if err == nil && len(text) > maxRuleFile {
-		err = fmt.Errorf("%s has more than %d bytes", filepath.Base(path), maxRuleFile)
-	}
-	return text, err
-}
-
-// RuleInfo describes a loaded rule to people.
-type RuleInfo struct {
-	Tier     string    `json:"tier"`
-	File     string    `json:"file"`
-	Line     int       `json:"line"`
-	Rule     string    `json:"rule"`
-	For      string    `json:"for,omitempty"`
-	Reason   string    `json:"reason,omitempty"`
-	Expires  time.Time `json:"expires,omitzero"`
-	Inactive string    `json:"inactive,omitempty"` // why the rule does not count
-	Warning  string    `json:"warning,omitempty"`  // that it can never match, or is shadowed
-}
-
-// Rules lists the rules of all tiers, in their order.
-func (e *Engine) Rules() []RuleInfo {
-	infos := make([]RuleInfo, 0, len(e.rules))
-	for _, r := range e.rules {
-		infos = append(infos, RuleInfo{
-			Tier: string(r.tier), File: r.file, Line: r.line, Rule: r.text(), For: r.forText(),
-			Reason: r.reason, Expires: r.expires, Inactive: r.inactive, Warning: r.warning,
-		})
-	}
-	return infos
-}
-
-// warnShadowed notes rules that an equal pattern with an equal or stronger verdict
-// makes pointless.
-func warnShadowed(rules []*rule) {
-	strongest := map[string]*rule{}
-	for _, r := range rules {
-		key := fmt.Sprintf("%s(%s) for %s", r.kind, r.pattern, r.forText())
-		first := strongest[key]
-		switch {
-		case r.inactive != "":
-		case first == nil:
-			strongest[key] = r
-		case r.verdict < first.verdict:
-			first.warning = fmt.Sprintf("shadowed by %s:%d, which is stronger", r.file, r.line)
-			strongest[key] = r
-		case r.warning == "":
-			r.warning = fmt.Sprintf("shadowed by %s:%d", first.file, first.line)
-		}
-	}
 }

@@ -84,7 +84,7 @@ func TestMissingAndEmptyFiles(t *testing.T) {
 	if _, err := Load(Options{UserFile: p.outside, Paths: p.paths}); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("a folder as rule file: %v", err)
 	}
-	if _, err := Load(Options{UserFile: p.put("big", strings.Repeat("#", maxRuleFile+1)), Paths: p.paths}); !fault.Is(err, fault.InvalidInput) {
+	if _, err := Load(Options{UserFile: p.put("big", strings.Repeat("#", maxFile+1)), Paths: p.paths}); !fault.Is(err, fault.InvalidInput) {
 		t.Errorf("an endless rule file: %v", err)
 	}
 }

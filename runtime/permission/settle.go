@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -10,11 +11,7 @@ import (
 // Question is what a person is shown about the asks of a call. All text in it is
 // printable, whoever wrote it.
 func (e *Engine) Question(r Request, asks []Decision) Question {
-	q := Question{
-		Tool:    Printable(r.Subject.Tool),
-		Project: Printable(e.paths.Root()),
-		Reason:  shorten(Printable(r.Reason), 300),
-	}
+	q := Question{Tool: Printable(r.Subject.Tool), Project: Printable(e.paths.Root())}
 	for _, c := range r.Chain {
 		c.Capability = Printable(c.Capability)
 		q.Chain = append(q.Chain, c)
@@ -48,7 +45,7 @@ func storable(r *Request) bool {
 
 // Settle turns a person's answer into decisions and, where the answer lasts, stored
 // grants. A refusal is a *DeniedError with the person's note.
-func (e *Engine) Settle(r Request, decisions []Decision, a Answer) ([]Decision, []Grant, error) {
+func (e *Engine) Settle(ctx context.Context, r Request, decisions []Decision, a Answer) ([]Decision, []Grant, error) {
 	asks, err := openQuestions(decisions)
 	if err != nil {
 		return decisions, nil, err
@@ -61,11 +58,12 @@ func (e *Engine) Settle(r Request, decisions []Decision, a Answer) ([]Decision, 
 	case a.Choice == Session, a.Choice == Project:
 		return decisions, nil, fault.New(fault.InvalidInput, "choice_not_offered", "the answer %q was not offered for %s", a.Choice, r.Subject.Tool)
 	default:
-		return refused(decisions, a.Note)
+		decisions, err = refused(decisions, a.Note)
+		return decisions, nil, err
 	}
 	var grants []Grant
 	if a.Choice != Once {
-		if grants, err = e.addGrants(e.lasting(&r, asks, a.Choice)); err != nil {
+		if grants, err = e.addGrants(ctx, e.lasting(&r, asks, a.Choice)); err != nil {
 			return decisions, nil, err
 		}
 	}
@@ -96,7 +94,7 @@ func answered(decisions []Decision, c Choice) []Decision {
 	return decisions
 }
 
-func refused(decisions []Decision, note string) ([]Decision, []Grant, error) {
+func refused(decisions []Decision, note string) ([]Decision, error) {
 	decisions = slices.Clone(decisions)
 	var first *DeniedError
 	for i := range decisions {
@@ -111,9 +109,9 @@ func refused(decisions []Decision, note string) ([]Decision, []Grant, error) {
 		}
 	}
 	if first == nil {
-		return decisions, nil, nil
+		return decisions, nil
 	}
-	return decisions, nil, first
+	return decisions, first
 }
 
 // lasting are the grants that an answer for longer makes.
@@ -144,7 +142,7 @@ func (e *Engine) grantsFor(r *Request, asks []Decision) []Grant {
 			}
 		}
 	}
-	return slices.CompactFunc(grants, func(a, b Grant) bool { return a == b })
+	return slices.Compact(grants)
 }
 
 func (p *Paths) effectPattern(f *Effect) string {

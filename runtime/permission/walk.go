@@ -19,6 +19,13 @@ type walked struct {
 	dangling bool
 }
 
+func (w walked) mode() fs.FileMode {
+	if w.info == nil {
+		return 0
+	}
+	return w.info.Mode()
+}
+
 // walk resolves an absolute path name by name, as the kernel does: a ".." goes up from
 // where a link has led, not from where the link is. Behind the last name that exists
 // the rest is taken as it is written.

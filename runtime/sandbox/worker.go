@@ -4,16 +4,6 @@ package sandbox
 
 import "os/exec"
 
-// Stage is a point in a worker's life at which it gives something up for good.
-type Stage int
-
-const (
-	// Load comes before the worker looks at a byte of the module.
-	Load Stage = iota
-	// Serve comes before the guest's first instruction.
-	Serve
-)
-
 const (
 	// SocketFD is the worker's one descriptor besides the standard three.
 	SocketFD = 3

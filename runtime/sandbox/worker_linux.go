@@ -19,15 +19,9 @@ func processAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// Apply takes away what the worker does not need from the stage on.
-func (w Worker) Apply(s Stage) error {
-	if s == Load {
-		return w.load()
-	}
-	return w.serve()
-}
-
-func (w Worker) load() error {
+// Load gives up, for good, what loading a module does not need. It comes before the worker
+// looks at a byte of it.
+func (w Worker) Load() error {
 	// The netpoller comes into being with the first timer and opens descriptors then,
 	// which the stage after this one forbids.
 	time.Sleep(time.Microsecond)
@@ -49,15 +43,16 @@ func (w Worker) load() error {
 	})
 }
 
-// serve sizes the data limit by what is mapped already, for the compiler leaves memory
-// mapped that the runtime gave back.
-func (w Worker) serve() error {
-	mapped, err := dataBytes()
+// Serve gives up what only loading needed. It comes before the guest's first instruction.
+// The data limit is sized by what is mapped already, for the compiler leaves memory mapped
+// that the runtime gave back.
+func (w Worker) Serve() error {
+	mapped, err := statm("self", statmData)
 	if err != nil {
 		return err
 	}
 	return setLimits([]limit{
-		{"data", unix.RLIMIT_DATA, mapped + uint64(w.MemoryBytes) + overheadBytes},
+		{"data", unix.RLIMIT_DATA, uint64(mapped + w.MemoryBytes + overheadBytes)},
 		{"fsize", unix.RLIMIT_FSIZE, 0},
 		{"nofile", unix.RLIMIT_NOFILE, 0},
 	})
@@ -117,30 +112,28 @@ func noNewPrivileges() error {
 	return nil
 }
 
-// dataBytes is what the kernel counts against RLIMIT_DATA: the sixth field of statm.
-func dataBytes() (uint64, error) {
-	text, err := os.ReadFile("/proc/self/statm")
+// Fields of statm.
+const (
+	statmResident = 1
+	statmData     = 5 // what the kernel counts against RLIMIT_DATA
+)
+
+// statm returns one measure of a process's memory, in bytes.
+func statm(process string, field int) (int64, error) {
+	text, err := os.ReadFile("/proc/" + process + "/statm")
 	if err != nil {
-		return 0, fmt.Errorf("measuring the process: %w", err)
+		return 0, fmt.Errorf("measuring a process: %w", err)
 	}
 	fields := bytes.Fields(text)
-	if len(fields) < 6 {
-		return 0, fmt.Errorf("measuring the process: statm reads %q", text)
+	if len(fields) <= field {
+		return 0, fmt.Errorf("measuring a process: statm reads %q", text)
 	}
-	pages, err := strconv.ParseUint(string(fields[5]), 10, 64)
-	return pages * uint64(os.Getpagesize()), err
+	pages, err := strconv.ParseInt(string(fields[field]), 10, 64)
+	return pages * int64(os.Getpagesize()), err
 }
 
 // ResidentBytes is how much memory a process holds; 0 when it is gone.
 func ResidentBytes(pid int) int64 {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/statm")
-	if err != nil {
-		return 0
-	}
-	fields := bytes.Fields(text)
-	if len(fields) < 2 {
-		return 0
-	}
-	pages, _ := strconv.ParseInt(string(fields[1]), 10, 64)
-	return pages * int64(os.Getpagesize())
+	n, _ := statm(strconv.Itoa(pid), statmResident)
+	return n
 }

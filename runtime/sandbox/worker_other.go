@@ -8,16 +8,18 @@ import (
 	"syscall"
 )
 
-// ErrUnsupported says that this system cannot confine a worker.
-var ErrUnsupported = errors.New("guests run on Linux only: this system cannot confine a worker")
+var errUnsupported = errors.New("guests run on Linux only: this system cannot confine a worker")
 
 // Executable is the path by which this program starts itself again.
 func Executable() (string, error) { return os.Executable() }
 
 func processAttributes() *syscall.SysProcAttr { return nil }
 
-// Apply refuses: a guest never runs unconfined.
-func (w Worker) Apply(Stage) error { return ErrUnsupported }
+// Load refuses: a guest never runs unconfined.
+func (w Worker) Load() error { return errUnsupported }
+
+// Serve refuses likewise.
+func (w Worker) Serve() error { return errUnsupported }
 
 // ResidentBytes is unknown here.
 func ResidentBytes(int) int64 { return 0 }

@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -14,11 +13,12 @@ import (
 	"github.com/aircoding/air/internal/atomicfile"
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/home"
+	"github.com/aircoding/air/internal/ids"
 	"github.com/aircoding/air/runtime/event"
 )
 
 var (
-	idForm     = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+	idForm     = regexp.MustCompile(`^` + ids.Pattern + `$`)
 	prefixForm = regexp.MustCompile(`^[0-9a-f-]{1,36}$`)
 )
 
@@ -31,7 +31,7 @@ type Summary struct {
 
 // List returns the sessions of the project, oldest first. It opens none of them, so
 // one that is damaged is listed too.
-func List(ctx context.Context, p home.Project, h home.Home) ([]Summary, error) {
+func List(p home.Project, h home.Home) ([]Summary, error) {
 	pl := place{project: p, home: h}
 	current, err := pl.current()
 	if err != nil {
@@ -40,7 +40,7 @@ func List(ctx context.Context, p home.Project, h home.Home) ([]Summary, error) {
 	all, err := pl.ids()
 	list := []Summary{}
 	for _, id := range all {
-		list = append(list, Summary{ID: id, Started: started(id), Current: id == current})
+		list = append(list, Summary{ID: id, Started: ids.Time(id), Current: id == current})
 	}
 	return list, err
 }
@@ -56,7 +56,7 @@ func Use(ctx context.Context, p home.Project, h home.Home, id string) (string, e
 	if err != nil {
 		return "", err
 	}
-	unlock, err := pl.lock()
+	unlock, err := pl.lock(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -152,17 +152,4 @@ func (pl place) setCurrent(id string) error {
 	}
 	err = atomicfile.Write(pl.path("state", "current.json"), append(text, '\n'), 0o600)
 	return event.Storage(err, "making session %s the current one", id)
-}
-
-// started is the time that a UUIDv7 carries in its first 48 bits (RFC 9562, 5.7).
-func started(id string) time.Time {
-	b, err := hex.DecodeString(strings.ReplaceAll(id[:13], "-", ""))
-	if err != nil {
-		return time.Time{}
-	}
-	var ms int64
-	for _, x := range b {
-		ms = ms<<8 | int64(x)
-	}
-	return time.UnixMilli(ms).UTC()
 }

@@ -25,8 +25,8 @@ func (pl place) path(elem ...string) string {
 	return filepath.Join(append([]string{pl.project.Dir}, elem...)...)
 }
 
-func (pl place) lock() (unlock func(), err error) {
-	unlock, err = home.Lock(pl.path("locks", "session"))
+func (pl place) lock(ctx context.Context) (unlock func(), err error) {
+	unlock, err = home.Lock(ctx, pl.path("locks", "session"))
 	return unlock, event.Storage(err, "beginning a session")
 }
 
@@ -42,7 +42,7 @@ func (pl place) openOrBegin(ctx context.Context, id string) (*Session, error) {
 			return nil, err
 		}
 	}
-	unlock, err := pl.lock()
+	unlock, err := pl.lock(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (pl place) open(ctx context.Context, id string) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{ID: id, Dir: dir, Started: started(id), Events: events}
+	s := &Session{ID: id, Dir: dir, Started: ids.Time(id), Events: events}
 	if err := s.prepare(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}

@@ -73,7 +73,7 @@ func Current(ctx context.Context, p home.Project, h home.Home, o Options) (*Sess
 // New begins a session and makes it the current one.
 func New(ctx context.Context, p home.Project, h home.Home, o Options) (*Session, error) {
 	pl := place{p, h, o.Clock}
-	unlock, err := pl.lock()
+	unlock, err := pl.lock(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -159,7 +159,7 @@ func TestCurrentAtOnce(t *testing.T) {
 		t.Errorf("recorded %v", got)
 	}
 	p, h := layout(dir)
-	if list, err := List(ctx, p, h); err != nil || len(list) != 1 {
+	if list, err := List(p, h); err != nil || len(list) != 1 {
 		t.Errorf("%v %v", list, err)
 	}
 }
@@ -167,7 +167,7 @@ func TestCurrentAtOnce(t *testing.T) {
 func TestNewUseList(t *testing.T) {
 	dir := t.TempDir()
 	p, h := layout(dir)
-	if list, err := List(ctx, p, h); err != nil || list == nil || len(list) != 0 {
+	if list, err := List(p, h); err != nil || list == nil || len(list) != 0 {
 		t.Errorf("%v %v", list, err)
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 0 {
@@ -178,7 +178,7 @@ func TestNewUseList(t *testing.T) {
 	if second.ID == first.ID || current(t, dir, Options{}).ID != second.ID {
 		t.Error("a new session is another one and current")
 	}
-	list, err := List(ctx, p, h)
+	list, err := List(p, h)
 	want := []Summary{{first.ID, first.Started, false}, {second.ID, second.Started, true}}
 	if err != nil || !slices.Equal(list, want) {
 		t.Errorf("got %v (%v), want %v", list, err, want)

@@ -115,7 +115,7 @@ func BenchmarkSteps(b *testing.B) {
 	input, err := schema.Compile(tool.InputSchema)
 	fatal(b, err)
 	paths := permission.NewPaths(permission.PathsConfig{ProjectRoot: w.Root, AirHome: w.Home.Dir})
-	rules, err := permission.Load(permission.Options{GrantsDir: w.Home.Path("grants"), ProjectRoot: w.Root, Paths: paths})
+	rules, err := permission.Load(permission.Options{Paths: paths})
 	fatal(b, err)
 	text := []byte(`{"path":"small.csv"}`)
 	request := permission.Request{Subject: permission.Subject{Tool: tool.Name, BuiltIn: true, Permissions: tool.Permissions}}
@@ -165,7 +165,7 @@ func newWorkshop(b *testing.B) *workshop {
 	fatal(b, err)
 	h := home.Home{Dir: filepath.Join(top, "person", ".air")}
 	fatal(b, os.MkdirAll(filepath.Join(top, "project"), 0o755))
-	project, _, err := h.Init(filepath.Join(top, "project"))
+	project, _, err := h.Init(b.Context(), filepath.Join(top, "project"))
 	fatal(b, err)
 	w := &workshop{environment: append(os.Environ(), "AIR_HOME="+h.Dir)}
 	w.Rig = rig.New(b, rig.Options{Dir: dir, Provider: w.enable(b, project, h, filepath.Join(top, "bundle"))})

@@ -43,26 +43,29 @@ func (e *Engine) Load(module []byte, cacheDir string, memoryBytes int64) (cached
 }
 
 func (e *Engine) compile(ctx context.Context, module []byte, cacheDir string) (cached bool, err error) {
-	if cacheDir != "" {
-		cache, err := wazero.NewCompilationCacheWithDir(cacheDir)
-		if err == nil {
-			e.runtime = wazero.NewRuntimeWithConfig(ctx, config().WithCompilationCache(cache))
-			e.module, err = e.runtime.CompileModule(ctx, module)
-		}
-		if err == nil || !isCacheFault(err) {
-			return err == nil, err
-		}
-		// A module whose code could not be stored is compiled already, and taken from
-		// memory the second time: a full disk costs no second compilation.
-		if e.runtime != nil {
-			if e.module, err = e.runtime.CompileModule(ctx, module); err == nil {
-				return false, nil
-			}
-		}
+	if cacheDir == "" {
+		return false, e.attempt(ctx, config(), module)
 	}
-	e.runtime = wazero.NewRuntimeWithConfig(ctx, config())
+	cache, err := wazero.NewCompilationCacheWithDir(cacheDir)
+	if err != nil {
+		return false, e.attempt(ctx, config(), module)
+	}
+	err = e.attempt(ctx, config().WithCompilationCache(cache), module)
+	if err == nil || !isCacheFault(err) {
+		return err == nil, err
+	}
+	// A module whose code could not be stored is compiled already, and taken from memory
+	// the second time: a full disk costs no second compilation.
+	if e.module, err = e.runtime.CompileModule(ctx, module); err == nil {
+		return false, nil
+	}
+	return false, e.attempt(ctx, config(), module)
+}
+
+func (e *Engine) attempt(ctx context.Context, c wazero.RuntimeConfig, module []byte) (err error) {
+	e.runtime = wazero.NewRuntimeWithConfig(ctx, c)
 	e.module, err = e.runtime.CompileModule(ctx, module)
-	return false, err
+	return err
 }
 
 // config leaves the memory limit to the allocator, which sees a refusal. Function names

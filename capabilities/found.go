@@ -9,48 +9,49 @@ import (
 	"github.com/aircoding/air/internal/fault"
 )
 
-// candidate is a bundle that could be enabled, and where it came from.
-type candidate struct {
-	bundle    *Bundle
-	trust     TrustLevel
-	source    Source
+// Found is a bundle that could be enabled, and what AIR knows of its origin.
+type Found struct {
+	*Bundle
+	Source     Source
+	TrustLevel TrustLevel
+
 	reference string
 }
 
-func (c candidate) row(s State) row {
-	m := c.bundle.Manifest
-	return row{ID: m.CapabilityID, Digest: c.bundle.Digest, Trust: c.trust, Version: m.Version, State: s}
+func (c Found) row(s State) row {
+	m := c.Manifest
+	return row{ID: m.CapabilityID, Digest: c.Digest, Trust: c.TrustLevel, Version: m.Version, State: s}
 }
 
-func (l *Lifecycle) installed(id, digest string) (candidate, error) {
+func (l *Lifecycle) installed(id, digest string) (Found, error) {
 	b, err := l.config.Store.Verify(id, digest)
 	if err != nil {
-		return candidate{}, err
+		return Found{}, err
 	}
 	i := l.config.Store.record(id, digest)
-	return candidate{b, UserInstalled, i.Source, i.Reference}, nil
+	return Found{b, i.Source, UserInstalled, i.Reference}, nil
 }
 
 // local loads a capability that lies in the project itself.
-func (l *Lifecycle) local(id string) (candidate, error) {
+func (l *Lifecycle) local(id string) (Found, error) {
 	dir, ok := l.localDir(id)
 	if !ok {
-		return candidate{}, notInstalled(id)
+		return Found{}, notInstalled(id)
 	}
 	if err := realFolders(l.config.Project.Root, dir); err != nil {
-		return candidate{}, err
+		return Found{}, err
 	}
 	b, module, err := loadDir(dir)
 	if err != nil {
-		return candidate{}, ioFault("reading "+dir, err)
+		return Found{}, fault.IO("reading "+dir, err)
 	}
 	if b.Manifest.CapabilityID != id {
-		return candidate{}, badBundle("%s holds the capability %s: the folder's name must be the same", dir, b.Manifest.CapabilityID)
+		return Found{}, badBundle("%s holds the capability %s: the folder's name must be the same", dir, b.Manifest.CapabilityID)
 	}
 	if err := prove(b.module, module); err != nil {
-		return candidate{}, err
+		return Found{}, err
 	}
-	return candidate{b, ProjectLocal, Source{Kind: "local_path", Path: filepath.Join(".air", "shared", "capabilities", id)}, ""}, nil
+	return Found{b, Source{Kind: "local_path", Path: filepath.Join(".air", "shared", "capabilities", id)}, ProjectLocal, ""}, nil
 }
 
 func (l *Lifecycle) localDir(id string) (string, bool) {
@@ -75,7 +76,7 @@ func realFolders(root, dir string) error {
 			return fault.New(fault.NotFound, "not_installed", "%w", err)
 		}
 		if err != nil {
-			return ioFault("reading "+at, err)
+			return fault.IO("reading "+at, err)
 		}
 		if !info.IsDir() {
 			return badBundle("%s is no folder of the project itself", at)
