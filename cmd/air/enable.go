@@ -23,7 +23,10 @@ func (a *app) enableCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			id, digest := splitID(args[0])
+			id, digest, err := idArgument(args[0])
+			if err != nil {
+				return err
+			}
 			status, err := l.Enable(cmd.Context(), id, digest, func(d capabilities.Disclosure) (bool, error) {
 				if err := d.Write(a.stderr); err != nil {
 					return false, err

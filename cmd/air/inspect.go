@@ -29,7 +29,7 @@ func (a *app) inspectCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			d := capabilities.Disclose(bundle.Bundle, bundle.source, bundle.trust)
+			d := capabilities.Disclose(bundle.Bundle, bundle.Source, bundle.TrustLevel)
 			out := struct {
 				capabilities.Disclosure
 				Files []string `json:"files"`

@@ -23,7 +23,10 @@ func (a *app) rmCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			id, digest := splitID(args[0])
+			id, digest, err := idArgument(args[0])
+			if err != nil {
+				return err
+			}
 			removed, err := l.Remove(cmd.Context(), id, digest)
 			if err != nil {
 				return err

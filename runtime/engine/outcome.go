@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"strings"
 	"syscall"
-	"unicode"
 
 	"github.com/aircoding/air/hostabi"
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/text"
 	"github.com/aircoding/air/runtime/sandbox"
 )
 
@@ -154,16 +154,4 @@ func withLog(e *fault.Error, log []byte) *fault.Error {
 
 // printable makes text of a guest safe to show: bounded, and without control characters
 // or marks that change how the text around it reads.
-func printable(text string, limit int) string {
-	text = strings.ToValidUTF8(text, "\uFFFD")
-	text = strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' || unicode.IsPrint(r) {
-			return r
-		}
-		return '\uFFFD'
-	}, text)
-	if len(text) > limit {
-		return strings.ToValidUTF8(text[:limit], "") + "…"
-	}
-	return text
-}
+func printable(foreign string, limit int) string { return text.Cut(text.Printable(foreign), limit) }

@@ -4,9 +4,11 @@ package event
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"time"
+
+	"github.com/aircoding/air/internal/lazyregexp"
+	"github.com/aircoding/air/internal/names"
 )
 
 // Event is one thing that happened.
@@ -73,7 +75,7 @@ var durable = []string{
 func IsDurable(eventType string) bool { return slices.Contains(durable, eventType) }
 
 // custom is the form of a capability's own events: capability.<id>.<name>.
-var custom = regexp.MustCompile(`^capability\.[a-z0-9][a-z0-9-]{0,63}\.[a-z0-9_]+(\.[a-z0-9_]+)*$`)
+var custom = lazyregexp.New(`^capability\.` + names.Capability + `\.[a-z0-9_]+(\.[a-z0-9_]+)*$`)
 
 // IsCustom reports whether the type has the form of a capability's own event. Such
 // events are ephemeral unless a person accepted a registration of the type.

@@ -63,5 +63,5 @@ func isFull(code int, err error) bool {
 	case sqliteFull, sqliteIOErrWrite, sqliteIOErrShmSize:
 		return true
 	}
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
+	return fault.IsDiskFull(err)
 }

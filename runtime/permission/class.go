@@ -2,7 +2,6 @@ package permission
 
 import (
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -14,8 +13,21 @@ import (
 // classify says where a canonical path lies. mode is that of what is there, 0 when
 // nothing is.
 func (p *Paths) classify(canonical string, kind Kind, mode fs.FileMode) Class {
+	if !openable(mode) {
+		return ClassForbidden
+	}
+	class := p.classByName(canonical, kind)
+	if (class == ClassOutside || class == ClassDangerous) && p.onlyRootReads(canonical, fold(canonical)) {
+		return ClassCredentials
+	}
+	return class
+}
+
+// classByName is the class of a path whatever is there. It does not look at the file
+// system.
+func (p *Paths) classByName(canonical string, kind Kind) Class {
 	at := fold(canonical)
-	if p.floor(canonical, at, kind) != "" || !openable(mode) {
+	if p.floor(canonical, at, kind) != "" {
 		return ClassForbidden
 	}
 	rel, inside := p.projectPath(canonical, at)
@@ -27,7 +39,7 @@ func (p *Paths) classify(canonical string, kind Kind, mode fs.FileMode) Class {
 	case within(canonical, p.artifacts):
 		return ClassProject
 	}
-	return p.outsideClass(canonical, at, kind)
+	return p.outsideClass(at, kind)
 }
 
 // openable reports whether opening a file of this mode cannot block or do something.
@@ -79,12 +91,15 @@ func deviceByName(at string, write bool) bool {
 	})
 }
 
-// protectedNames are files that hold secrets, wherever in a project they lie.
-var protectedNames = []string{
-	".env", ".env.*", "auth.json",
-	"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk",
-	"*.pem", "*.key", "*.p8", "*.p12", "*.pfx", "*.ppk", "*.jks", "*.keystore", "*.kdb", "*.kdbx", "*.agekey", "secring.gpg",
-}
+// secretNames and secretEndings are of what holds secrets, wherever it lies: a file, or
+// a folder with all in it.
+var (
+	secretNames = []string{
+		".env", "auth.json", "secring.gpg",
+		"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk",
+	}
+	secretEndings = []string{".pem", ".key", ".p8", ".p12", ".pfx", ".ppk", ".jks", ".keystore", ".kdb", ".kdbx", ".agekey"}
+)
 
 // obeyedNames are what other programs execute or obey when they find it in a project:
 // a file, or a folder with all in it.
@@ -95,7 +110,7 @@ var obeyedNames = []string{
 
 func projectClass(rel string, kind Kind) Class {
 	switch {
-	case hasName(rel, ".git") || isSecretName(rel):
+	case hasName(rel, ".git") || isSecret(rel):
 		return ClassProtected
 	case kind != Read && isObeyed(rel):
 		return ClassObeyed
@@ -103,12 +118,20 @@ func projectClass(rel string, kind Kind) Class {
 	return ClassProject
 }
 
-func isSecretName(at string) bool {
-	name := path.Base(at)
-	return slices.ContainsFunc(protectedNames, func(pattern string) bool {
-		matched, _ := path.Match(pattern, name) // the patterns are ours and well formed
-		return matched
-	})
+// isSecret reports whether one of the names in the path is that of a secret.
+func isSecret(at string) bool {
+	for at != "" {
+		var name string
+		if name, at, _ = strings.Cut(at, "/"); isSecretName(name) {
+			return true
+		}
+	}
+	return false
+}
+
+func isSecretName(name string) bool {
+	return slices.Contains(secretNames, name) || strings.HasPrefix(name, ".env.") ||
+		slices.ContainsFunc(secretEndings, func(ending string) bool { return strings.HasSuffix(name, ending) })
 }
 
 func isObeyed(at string) bool {

@@ -9,11 +9,11 @@ import (
 )
 
 // outsideClass is the class of what lies in no project. at is the folded path.
-func (p *Paths) outsideClass(canonical, at string, kind Kind) Class {
+func (p *Paths) outsideClass(at string, kind Kind) Class {
 	switch {
 	case isSystem(at):
 		return ClassSystem
-	case isSecretName(at) || p.onlyRootReads(canonical, at):
+	case isSecret(at):
 		return ClassCredentials
 	case p.isDangerous(at, kind):
 		return ClassDangerous
