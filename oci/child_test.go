@@ -25,7 +25,7 @@ const childVar = "AIR_TEST_CHILD"
 func runChild(t *testing.T, kind, ref, dir string, env ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestChild$", "-test.v")
-	cmd.Env = append(os.Environ(), append(env, childVar+"="+kind, "AIR_TEST_REF="+ref, "AIR_TEST_DIR="+dir)...)
+	cmd.Env = append(os.Environ(), append(env, "TMPDIR="+t.TempDir(), childVar+"="+kind, "AIR_TEST_REF="+ref, "AIR_TEST_DIR="+dir)...)
 	return cmd
 }
 

@@ -118,7 +118,7 @@ func TestLockEndsWithItsProcess(t *testing.T) {
 		return
 	}
 	child := exec.Command(os.Args[0], "-test.run=^TestLockEndsWithItsProcess$")
-	child.Env = append(os.Environ(), "HOME_TEST_LOCK="+path)
+	child.Env = append(os.Environ(), "TMPDIR="+t.TempDir(), "HOME_TEST_LOCK="+path)
 	out, err := child.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

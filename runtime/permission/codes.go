@@ -57,7 +57,7 @@ func meaning(code string) string {
 }
 
 var codes = []CodeMeaning{
-	{CodeFloorAirHome, Deny, "air's own files: only air itself writes them, and only this session's artifacts can be read"},
+	{CodeFloorAirHome, Deny, "air's own files: only air itself writes them, and only this session's artifacts can be read, by a capability with artifact.read alone"},
 	{CodeFloorShared, Deny, "the project's .air folder: people change it, tools do not"},
 	{CodeFloorBinary, Deny, "the air program itself"},
 	{CodeFloorDevice, Deny, "a device, pipe, socket or a part of the kernel's file systems"},

@@ -78,6 +78,19 @@ func (e *DeniedError) Error() string {
 	return fmt.Sprintf("%s is denied: %s (rule: %s)", d.Effect, d.Reason, d.Rule)
 }
 
+// ToCapability is the refusal as a capability is told of it. It is in the capability's
+// own words, and leaves out what it could learn from: where a path leads, what is there,
+// and where a person's rules lie.
+func (e *DeniedError) ToCapability() *DeniedError {
+	told := *e
+	d := &told.Decision
+	d.Effect, d.Rule = d.Effect.AsNamed(), string(d.Layer)
+	if d.Layer == LayerDefault && d.Verdict == Deny {
+		d.Hint = "do not work around this; only a rule of a person can open it"
+	}
+	return &told
+}
+
 // Approver puts a question to a person. A nil Approver means there is none.
 type Approver interface {
 	Approve(ctx context.Context, q Question) (Answer, error)

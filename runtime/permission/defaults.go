@@ -51,7 +51,7 @@ func (e *Engine) byDefault(r *Request, c *Caller, f *Effect) Decision {
 	default:
 		d.Verdict, d.Code, d.Reason = Ask, CodeApprovalRequired, meaning(CodeApprovalRequired)
 	}
-	if c != nil && d.Verdict == Allow && !(f.Kind == ToolCall && r.Subject.BuiltIn) {
+	if c != nil && (f.Class == ClassProject || d.Verdict == Allow && !(f.Kind == ToolCall && r.Subject.BuiltIn)) {
 		d.Verdict, d.Code = Ask, CodeNotConsented
 		d.Reason = fmt.Sprintf("nobody has allowed this to capability %q", c.Capability)
 		d.Hint = "a person can enable the capability with: air enable " + c.Capability

@@ -48,9 +48,24 @@ type Effect struct {
 	Recursive bool `json:"recursive,omitempty"`
 	// Class is filled in by Paths.Resolve for path effects.
 	Class Class `json:"class,omitempty"`
+	// Named is the path as the caller wrote it, kept by Paths.Resolve.
+	Named string `json:"-"`
 }
 
 func (e Effect) String() string { return fmt.Sprintf("%s(%s)", e.Kind, Printable(e.Target)) }
+
+// AsNamed is the effect in its caller's words: it tells nothing of what is there, or of
+// where the links in a path lead.
+func (e Effect) AsNamed() Effect {
+	named := Effect{Kind: e.Kind, Target: e.Target, Recursive: e.Recursive}
+	if e.Named != "" {
+		named.Target = e.Named
+	}
+	if e.Kind == Create || e.Kind == Overwrite {
+		named.Kind = Write
+	}
+	return named
+}
 
 // Class says where a path lies, which decides the default verdict.
 type Class string

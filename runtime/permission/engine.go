@@ -112,16 +112,26 @@ func (e *Engine) Decide(r Request) []Decision {
 }
 
 func (e *Engine) decide(r *Request, f *Effect) Decision {
-	if d, denied := e.floor(r, f); denied {
+	if d, denied := e.bound(r, f); denied {
 		return d
 	}
 	if d, denied := e.profile(r, f); denied {
 		return d
 	}
-	if d, denied := e.ceiling(r, f); denied {
-		return d
-	}
 	return e.permit(r, f)
+}
+
+// Bound answers with the layers that deny whatever rules say, floors and ceilings, for
+// an effect of which a capability may not even learn what is there.
+func (e *Engine) Bound(r Request, f Effect) (Decision, bool) { return e.bound(&r, &f) }
+
+// bound asks the ceilings first: what lies beyond one is denied as that alone, as the
+// name of a floor would tell a capability what is there.
+func (e *Engine) bound(r *Request, f *Effect) (Decision, bool) {
+	if d, denied := e.ceiling(r, f); denied {
+		return d, true
+	}
+	return e.floor(r, f)
 }
 
 // permit takes the strictest answer of rules, consent, defaults and grants over all

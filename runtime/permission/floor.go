@@ -13,6 +13,8 @@ func (e *Engine) floor(r *Request, f *Effect) (Decision, bool) {
 		if code = e.paths.floor(f.Target, fold(f.Target), f.Kind); code == "" {
 			code = CodeFloorDevice
 		}
+	case len(r.Chain) > 0 && within(f.Target, e.paths.artifacts): // a capability reads those that are its own, by their ids
+		code = CodeFloorAirHome
 	case f.Class == ClassCredentials && f.Kind == Read && len(r.Chain) > 0:
 		code = CodeFloorCredential
 	default:

@@ -12,9 +12,6 @@ import (
 // a second.
 const maxNames = 100_000
 
-// airSecrets are the parts of air's own folder that decide or hold secrets.
-var airSecrets = []string{"config.yaml", "permissions.yaml", "keys", "secrets", "grants", "trust"}
-
 // CheckLinks refuses a file with more than one name that has one among the protected
 // files of the project, the person's credentials or air's own files, or that may have
 // one: there are too many files to look at all. Call it with the open file's own info
@@ -31,7 +28,7 @@ func (p *Paths) checkLinks(name string, info fs.FileInfo, limit int) error {
 	}
 	s := linkSearch{paths: p, stat: stat, left: limit}
 	for _, place := range p.secretPlaces() {
-		s.walk(place, func(string) bool { return true })
+		s.walk(place, func(path string) bool { return !s.inWorktree(path) || s.isProtected(path) })
 	}
 	s.walk(p.root, s.isProtected)
 	const hint = "do not work around this; a person can copy the file under a name of its own"
@@ -45,10 +42,7 @@ func (p *Paths) checkLinks(name string, info fs.FileInfo, limit int) error {
 }
 
 func (p *Paths) secretPlaces() []string {
-	places := append([]string{p.binary}, rootCredentials...)
-	for _, name := range airSecrets {
-		places = append(places, filepath.Join(p.air, name))
-	}
+	places := append([]string{p.binary, p.air}, rootCredentials...)
 	for _, name := range homeCredentials {
 		places = append(places, filepath.Join(p.home, name))
 	}
@@ -96,11 +90,12 @@ func (s *linkSearch) unseen(err error) error {
 	return errEnough
 }
 
-// skips leaves out folders of many files that hold no secrets under names of their own.
+// skips leaves out git's objects: many files, and no secret has its own name there.
 func skips(path string) bool {
-	name := filepath.Base(path)
-	return name == "node_modules" || (name == "objects" && filepath.Base(filepath.Dir(path)) == ".git")
+	return filepath.Base(path) == "objects" && filepath.Base(filepath.Dir(path)) == ".git"
 }
+
+func (s *linkSearch) inWorktree(path string) bool { return within(path, s.paths.worktrees) }
 
 func (s *linkSearch) isProtected(path string) bool {
 	rel, ok := s.paths.projectPath(path, fold(path))

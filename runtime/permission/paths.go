@@ -70,7 +70,8 @@ func settle(path string) string {
 
 // Resolve makes the path of an effect canonical and fills in its class. A write
 // becomes create or overwrite, by what exists. Effects without a path pass unchanged.
-// A path that cannot be made canonical with certainty is refused.
+// A path that cannot be made canonical with certainty is refused; the effect returned
+// with that error names how far the path led.
 func (p *Paths) Resolve(e Effect) (Effect, error) {
 	if !e.Kind.IsPath() {
 		return e, nil
@@ -80,20 +81,42 @@ func (p *Paths) Resolve(e Effect) (Effect, error) {
 		return e, err
 	}
 	w, err := walk(absolute, e.Kind != Delete) // deleting a link does not touch what it points to
-	if err != nil {
-		return e, err
+	if w.dangling && e.Kind != Read && e.Kind != Delete {
+		err = refuse(CodeDanglingLink, "%s(%.200q): the path leads through a symbolic link to %.200q, which does not exist", e.Kind, e.Target, w.path)
 	}
+	return p.place(e, w), err
+}
+
+// place fills in where the walk along the path of an effect ended.
+func (p *Paths) place(e Effect, w walked) Effect {
 	if e.Kind != Read && e.Kind != Delete {
-		if w.dangling {
-			return e, refuse(CodeDanglingLink, "%s(%.200q): the path leads through a symbolic link to %.200q, which does not exist", e.Kind, e.Target, w.path)
-		}
 		e.Kind = Overwrite
 		if w.info == nil {
 			e.Kind = Create
 		}
 	}
-	e.Target = w.path
-	e.Class = p.classify(w.path, e.Kind, w.mode())
+	if e.Named == "" {
+		e.Named = e.Target
+	}
+	e.Target, e.Class = w.path, p.classify(w.path, e.Kind, w.mode())
+	return e
+}
+
+// ByName makes the path of an effect absolute and clean, and fills in its class, by its
+// name alone: it does not look at the file system. A write is taken for an overwrite.
+func (p *Paths) ByName(e Effect) (Effect, error) {
+	if !e.Kind.IsPath() {
+		return e, nil
+	}
+	absolute, err := p.absolute(e.Target)
+	if err != nil {
+		return e, err
+	}
+	if e.Kind == Write {
+		e.Kind = Overwrite
+	}
+	e.Named, e.Target = e.Target, filepath.Clean(absolute)
+	e.Class = p.classByName(e.Target, e.Kind)
 	return e, nil
 }
 

@@ -28,13 +28,14 @@ func (w walked) mode() fs.FileMode {
 
 // walk resolves an absolute path name by name, as the kernel does: a ".." goes up from
 // where a link has led, not from where the link is. Behind the last name that exists
-// the rest is taken as it is written.
+// the rest is taken as it is written. With an error it returns the path that it is about.
 func walk(path string, followLast bool) (walked, error) {
 	w := walker{at: "/", rest: names(path), followLast: followLast}
 	for len(w.rest) > 0 {
+		reached := filepath.Join(w.at, w.rest[0])
 		end, err := w.step()
 		if err != nil {
-			return walked{}, err
+			return walked{path: reached}, err
 		}
 		if end != nil {
 			return *end, nil
@@ -42,7 +43,7 @@ func walk(path string, followLast bool) (walked, error) {
 	}
 	info, err := os.Lstat(w.at)
 	if err != nil {
-		return walked{}, badPath("%.200q: %w", w.at, cause(err))
+		return walked{path: w.at}, badPath("%.200q: %w", w.at, cause(err))
 	}
 	return walked{path: w.at, info: info}, nil
 }
