@@ -60,6 +60,15 @@ func readSettings(file string, accepted func([]byte) bool) (*settings, error) {
 	return s, nil
 }
 
+// CheckSettings refuses a capabilities.yaml that could not be loaded. file is how the
+// error names it.
+func CheckSettings(file string, text []byte) error {
+	if err := new(settings).parse(text); err != nil {
+		return badSettings(file, err)
+	}
+	return nil
+}
+
 func badSettings(where string, err error) error {
 	return fault.New(fault.InvalidInput, "bad_settings", "%s: %w", where, err).
 		WithHint("no capability can be used until the file is right or gone: what it forbids cannot be read")

@@ -81,6 +81,9 @@ func (r *Registry) act(ctx context.Context, c *run, decisions []permission.Decis
 	access.Files = &files{registry: r, run: c, decisions: decisions}
 	access.Artifacts = Artifacts{registry: r, run: c, decisions: decisions}
 	result, err := c.tool.Implementation.Run(ctx, access, c.call.Input)
+	if ended := c.ended.Load(); ended != nil {
+		return nil, ended
+	}
 	output, encodeErr := encode(result)
 	if err != nil {
 		return partial(output), err
@@ -111,7 +114,7 @@ func partial(output json.RawMessage) json.RawMessage {
 // capability's tool can call others.
 func (a *Access) Call(ctx context.Context, tool string, input json.RawMessage) Envelope {
 	nested := newRun(Call{Tool: tool, Input: input, parent: a.run})
-	if err := a.run.countCall(); err != nil {
+	if err := a.run.mayCall(); err != nil {
 		return a.registry.refuse(nested, err)
 	}
 	envelope := a.registry.take(ctx, nested)
@@ -119,6 +122,13 @@ func (a *Access) Call(ctx context.Context, tool string, input json.RawMessage) E
 		a.registry.handOver(ctx, nested, a.run, envelope.Output)
 	}
 	return envelope
+}
+
+func (c *run) mayCall() *fault.Error {
+	if ended := c.ended.Load(); ended != nil {
+		return ended
+	}
+	return c.countCall()
 }
 
 // countCall keeps to one budget all calls that a person's call leads to: capabilities
@@ -164,8 +174,16 @@ func (a *Access) spoofed(ctx context.Context, id, name string) error {
 	if a.registry.config.Spoofed != nil {
 		a.registry.config.Spoofed(ctx, id, name)
 	}
-	return fault.New(fault.PermissionDenied, "spoofed_event", "capability %s may not emit %q: the name belongs to another", id, head(name, 128)).
+	err := fault.New(fault.PermissionDenied, "spoofed_event", "capability %s may not emit %q: the name belongs to another", id, head(name, 128)).
 		WithHint("the capability is disabled; air enable %s brings it back", id)
+	a.run.call.parent.end(err)
+	return err
+}
+
+// end has a capability's call fail, whatever it does from now on.
+func (c *run) end(err *fault.Error) {
+	c.ended.Store(err)
+	c.stop(errEnded)
 }
 
 // Progress publishes an ephemeral progress, log or partial-output event of the call
@@ -188,7 +206,7 @@ func (a *Access) NoteRead(ctx context.Context, path, sha256 string) error {
 	if !a.Direct() {
 		return nil
 	}
-	resolved, err := a.registry.resolve(permission.Effect{Kind: permission.Read, Target: path})
+	resolved, err := a.registry.resolve(a.run, permission.Effect{Kind: permission.Read, Target: path})
 	if err != nil {
 		return err
 	}

@@ -36,8 +36,11 @@ func (r *Registry) createArtifact(ctx context.Context, c *run, meta artifact.New
 		return record, err
 	}
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.artifacts = append(c.artifacts, record.ID)
+	c.mu.Unlock()
+	if g := c.guest(); g != nil && meta.Owner == g.owner() {
+		g.hand(record.ID) // a bare module has no digest by which it would be known as the owner
+	}
 	return record, nil
 }
 
@@ -48,15 +51,16 @@ func (r *Registry) keepOutput(ctx context.Context, c *run, output json.RawMessag
 	return err
 }
 
-// owner is the capability that acts, or "" for a person or their agent.
-func (c *run) owner() string {
-	if !c.tool.BuiltIn() {
-		return c.tool.Owner.Capability
-	}
+// owner is the capability that acts, or nobody for a person or their agent.
+func (c *run) owner() artifact.Owner {
+	var acts permission.Caller
 	if n := len(c.chain); n > 0 {
-		return c.chain[n-1].Capability
+		acts = c.chain[n-1]
 	}
-	return ""
+	if !c.tool.BuiltIn() {
+		acts = c.tool.Owner
+	}
+	return artifact.Owner{Capability: acts.Capability, Digest: acts.Digest}
 }
 
 // Open opens an artifact. A capability opens its own and those handed to it.
@@ -66,7 +70,7 @@ func (a Artifacts) Open(ctx context.Context, id string) (artifact.Record, artifa
 		return record, nil, err
 	}
 	if g := a.run.guest(); g != nil && !g.holds(record) {
-		return artifact.Record{}, nil, fault.New(fault.PermissionDenied, "foreign_artifact", "artifact %s is not %s's and was not handed to it", id, g.owner())
+		return artifact.Record{}, nil, fault.New(fault.PermissionDenied, "foreign_artifact", "artifact %s is not %s's and was not handed to it", id, g.owner().Capability)
 	}
 	content, err := a.registry.config.Session.Artifacts.Open(record)
 	return record, content, err
@@ -85,7 +89,13 @@ func (c *run) guest() *run {
 func (c *run) holds(record artifact.Record) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return record.Owner == c.tool.Owner.Capability || c.handed[record.ID]
+	return c.handed[record.ID] || record.Owner == c.owner() && record.Digest != ""
+}
+
+func (c *run) hand(id string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.handed[id] = true
 }
 
 // handOver lets a capability's call read the artifacts that a text names, which is its
@@ -100,9 +110,7 @@ func (r *Registry) handOver(ctx context.Context, from, to *run, text []byte) {
 				continue
 			}
 		}
-		to.mu.Lock()
-		to.handed[id] = true
-		to.mu.Unlock()
+		to.hand(id)
 	}
 }
 

@@ -80,6 +80,54 @@ func TestG24ForeignArtifact(t *testing.T) {
 	}
 }
 
+// other is a capability under the id of another, with other code.
+type other struct {
+	rig.Guests
+	digest string
+}
+
+func (o other) Tool(ctx context.Context, name string) (*runtime.Tool, error) {
+	t, err := o.Guests.Tool(ctx, name)
+	if err == nil {
+		t.Owner.Digest = o.digest
+	}
+	return t, err
+}
+
+// An artifact belongs to the code that made it, and not to who has its name.
+func TestArtifactsBelongToDigests(t *testing.T) {
+	var made struct {
+		ID string `json:"artifact_id"`
+	}
+	run := rig.Guest(func(ctx context.Context, access *runtime.Access, input json.RawMessage) (any, error) {
+		if made.ID != "" {
+			return reading(ctx, access, json.RawMessage(`{"ID": "`+made.ID+`"}`))
+		}
+		e := rig.Call(ctx, access, "artifact.create", object{"type": "report", "content": "mine"})
+		if err := json.Unmarshal(e.Output, &made); err != nil {
+			return nil, err
+		}
+		return reading(ctx, access, json.RawMessage(`{"ID": "`+made.ID+`"}`))
+	})
+	for maker, readers := range map[string]map[string]bool{
+		"sha256:1": {"sha256:1": true, "sha256:2": false, "": false},
+		"":         {"sha256:1": false, "": false}, // any bare module has no digest
+	} {
+		made.ID = ""
+		dir := t.TempDir()
+		at := func(digest string) *rig.Rig {
+			return rig.New(t, rig.Options{Dir: dir, Approver: rig.Yes, Provider: other{rig.Guests{"a": run}, digest}})
+		}
+		at(maker).Must("a.run", object{}, nil) // reads in the same call what it made
+		for reader, may := range readers {
+			if e := at(reader).Call("a.run", object{}); e.OK != may || !may && e.Error.Code != "foreign_artifact" {
+				t.Errorf("made by %q, read by %q: %+v", maker, reader, e.Error)
+			}
+		}
+		at("sha256:2").Must("a.run", object{"handed": made.ID}, nil)
+	}
+}
+
 // A capability hands its own artifacts on to those it calls, and they back in results.
 func TestArtifactsAreHandedOn(t *testing.T) {
 	creating := func(ctx context.Context, access *runtime.Access, _ json.RawMessage) (any, error) {

@@ -26,8 +26,11 @@ type clock struct {
 
 type clockKey struct{}
 
-// errDeadline is the cause of a context whose clock ran out.
-var errDeadline = errors.New("deadline reached")
+// Causes of a context's end: its clock ran out, or its call was ended.
+var (
+	errDeadline = errors.New("deadline reached")
+	errEnded    = errors.New("the call was ended")
+)
 
 func withClock(ctx context.Context, limit time.Duration) (context.Context, *clock) {
 	parent, _ := ctx.Value(clockKey{}).(*clock)

@@ -14,15 +14,27 @@ import (
 // decide answers for all effects of a call at once: either every one is allowed, or
 // the call ends here with the first that is not.
 func (r *Registry) decide(ctx context.Context, c *run, plan []permission.Effect) ([]permission.Decision, error) {
-	request := c.request(r.config.Session.ID, plan)
-	decisions := c.root().approvals.apply(request, r.config.Permission.Decide(request))
-	decisions, err := r.ask(ctx, c, request, decisions)
-	if !c.tool.Unrecorded || err != nil {
+	decisions, err := r.answer(ctx, c, plan)
+	if len(decisions) > 0 && (!c.tool.Unrecorded || err != nil) {
 		if recordErr := r.append(context.WithoutCancel(ctx), c, event.PermissionDecided, map[string]any{"decisions": decisions}); recordErr != nil {
 			return nil, recordErr
 		}
 	}
-	return decisions, denial(err)
+	return decisions, c.denial(err)
+}
+
+func (r *Registry) answer(ctx context.Context, c *run, plan []permission.Effect) ([]permission.Decision, error) {
+	effects, err := r.canonical(c, plan)
+	var denied *permission.DeniedError
+	if errors.As(err, &denied) {
+		return []permission.Decision{denied.Decision}, err
+	}
+	if err != nil {
+		return nil, err
+	}
+	request := c.request(r.config.Session.ID, effects)
+	decisions := c.root().approvals.apply(request, r.config.Permission.Decide(request))
+	return r.ask(ctx, c, request, decisions)
 }
 
 func (c *run) request(sessionID string, effects []permission.Effect) permission.Request {
@@ -79,11 +91,14 @@ func (r *Registry) ask(ctx context.Context, c *run, request permission.Request, 
 	return decided, err
 }
 
-// denial turns the engine's refusal into the error that callers see.
-func denial(err error) error {
+// denial turns the engine's refusal into the error that the caller sees.
+func (c *run) denial(err error) error {
 	var d *permission.DeniedError
 	if !errors.As(err, &d) {
 		return err
+	}
+	if len(c.chain) > 0 {
+		d = d.ToCapability()
 	}
 	kind, code := fault.PermissionDenied, d.Decision.Code
 	if d.Unanswered {
@@ -117,5 +132,9 @@ func (r *Registry) Explain(ctx context.Context, call Call) ([]permission.Explana
 	if err != nil {
 		return nil, err
 	}
-	return r.config.Permission.Explain(c.request(r.config.Session.ID, plan)), nil
+	effects, err := r.canonical(c, plan)
+	if err != nil {
+		return nil, err
+	}
+	return r.config.Permission.Explain(c.request(r.config.Session.ID, effects)), nil
 }

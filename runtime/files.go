@@ -29,28 +29,46 @@ func (f *files) Open(path string) (File, error) {
 	if err != nil {
 		return nil, err
 	}
-	fd, err := openCanonical(e.Target, unix.O_RDONLY)
-	if err != nil {
-		return nil, f.fault("opening", e.Target, err)
+	for tries := 1; ; tries++ {
+		file, err := f.open(e.Target)
+		if tries < openTries && errors.Is(err, errReplaced) {
+			continue // who writes it whole replaces it
+		}
+		return file, err
 	}
-	return f.regular(fd, e.Target)
+}
+
+func (f *files) open(canonical string) (*os.File, error) {
+	dir, err := openCanonical(filepath.Dir(canonical), folderFlags)
+	if err != nil {
+		return nil, f.fault("opening", canonical, err)
+	}
+	folder := os.NewFile(uintptr(dir), canonical)
+	defer folder.Close()
+	fd, err := openIn(folder, nameIn(canonical), unix.O_RDONLY, 0)
+	if err != nil {
+		return nil, f.fault("opening", canonical, err)
+	}
+	return f.regular(folder, fd, canonical)
 }
 
 // regular makes a file of a descriptor that may be anything: a pipe, which was opened
 // without waiting for its other end, a device, or one more name of a protected file.
-func (f *files) regular(fd int, canonical string) (*os.File, error) {
+// The number of names counts only while the name that was opened is one of them: a link
+// to a protected file that is replaced between open and fstat leaves the file with one.
+func (f *files) regular(folder *os.File, fd int, canonical string) (*os.File, error) {
 	if err := unix.SetNonblock(fd, false); err != nil {
 		return nil, errors.Join(f.fault("opening", canonical, err), unix.Close(fd))
 	}
 	file := os.NewFile(uintptr(fd), f.show(canonical))
-	if err := f.checkRegular(file, canonical); err != nil {
+	if err := f.checkRegular(folder, file, canonical); err != nil {
 		_ = file.Close()
 		return nil, err
 	}
 	return file, nil
 }
 
-func (f *files) checkRegular(file *os.File, canonical string) error {
+func (f *files) checkRegular(folder, file *os.File, canonical string) error {
 	info, err := file.Stat()
 	switch {
 	case err != nil:
@@ -59,6 +77,9 @@ func (f *files) checkRegular(file *os.File, canonical string) error {
 		return fault.New(fault.InvalidInput, "is_a_directory", "%s is a folder, a file is wanted", file.Name()).WithHint("fs.list shows what is in it")
 	case !info.Mode().IsRegular():
 		return specialFile(file.Name())
+	}
+	if err := stillNamed(folder, file, canonical, info); err != nil {
+		return f.fault("opening", canonical, err)
 	}
 	return f.registry.config.Paths.CheckLinks(file.Name(), info)
 }
@@ -97,10 +118,13 @@ func (f *files) linkName(path string) (string, bool) {
 	if name == "" || name == "." || name == ".." {
 		return "", false
 	}
+	if len(f.run.chain) > 0 { // as resolve does
+		dir = filepath.Clean(dir)
+	}
 	if dir == "" {
 		dir = "."
 	}
-	parent, err := f.registry.resolve(permission.Effect{Kind: permission.Read, Target: dir})
+	parent, err := f.registry.config.Paths.Resolve(permission.Effect{Kind: permission.Read, Target: dir})
 	if err != nil {
 		return "", false
 	}
@@ -190,12 +214,9 @@ func (f *files) visitBatch(folder *os.File, dir permission.Effect, names []strin
 		if err != nil || !info.Exists {
 			continue
 		}
-		e, err := f.registry.resolve(permission.Effect{Kind: permission.Read, Target: canonical})
-		if err != nil && info.Type != "symlink" {
+		e, err := f.registry.resolve(f.run, permission.Effect{Kind: permission.Read, Target: canonical})
+		if err != nil && info.Type != "symlink" { // a link that leads nowhere is decided as far as it leads
 			continue
-		}
-		if err != nil { // a link in a circle: only its name can be decided
-			e = permission.Effect{Kind: permission.Read, Target: canonical, Class: dir.Class}
 		}
 		infos, effects = append(infos, info), append(effects, e)
 	}
@@ -213,9 +234,9 @@ func (f *files) visitBatch(folder *os.File, dir permission.Effect, names []strin
 
 // decided makes a path canonical and reports whether this effect was decided.
 func (f *files) decided(kind permission.Kind, path string) (permission.Effect, error) {
-	e, err := f.registry.resolve(permission.Effect{Kind: kind, Target: path})
+	e, err := f.registry.resolve(f.run, permission.Effect{Kind: kind, Target: path})
 	if err != nil {
-		return e, err
+		return e, f.run.denial(err)
 	}
 	return e, f.registry.permits(f.run, f.decisions, e)
 }

@@ -7,12 +7,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// folderFlags open a folder to look up names in it, which takes no right to list them.
 const folderFlags = unix.O_PATH | unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
 
 // openCanonical opens an absolute path of which no part may be a symbolic link. The
 // kernel checks that for the whole path at once, from the descriptor of "/": what is
 // swapped in after the decision makes the open fail, inside the project as well, where
-// os.Root would follow it.
+// os.Root would follow it. flags are safeFlags and more, or folderFlags.
 func openCanonical(canonical string, flags int) (int, error) {
 	root, err := unix.Open("/", folderFlags, 0)
 	if err != nil {
@@ -24,13 +25,13 @@ func openCanonical(canonical string, flags int) (int, error) {
 		name = "."
 	}
 	how := unix.OpenHow{
-		Flags:   uint64(flags | safeFlags),
+		Flags:   uint64(flags),
 		Resolve: unix.RESOLVE_BENEATH | unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_NO_MAGICLINKS,
 	}
 	for tries := 1; ; tries++ {
 		fd, err := unix.Openat2(root, name, &how)
 		switch {
-		case err == unix.EINTR, err == unix.EAGAIN && tries < openTries:
+		case err == unix.EINTR, err == unix.EAGAIN && tries < openTries: // see openat2(2)
 			continue
 		case err == unix.ENOSYS, err == unix.EPERM: // before Linux 5.6, or hidden by an older container's filter
 			return walkCanonical(canonical, flags)
@@ -38,11 +39,6 @@ func openCanonical(canonical string, flags int) (int, error) {
 		return fd, err
 	}
 }
-
-// openTries bounds how often an EAGAIN is tried again: it means that something was
-// renamed meanwhile, see openat2(2), or that another program holds a lease on the file,
-// see fcntl(2), which can last.
-const openTries = 16
 
 // renameNew gives a file in the folder its name, unless something has that name.
 func renameNew(folder *os.File, from, to string) error {

@@ -10,9 +10,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// openTries bounds how often an open is tried again because something was renamed
+// meanwhile.
+const openTries = 16
+
 // openFolder opens the folder at a canonical path.
 func openFolder(canonical string) (*os.File, error) {
-	fd, err := openCanonical(canonical, unix.O_RDONLY|unix.O_DIRECTORY)
+	fd, err := openCanonical(canonical, unix.O_RDONLY|unix.O_DIRECTORY|safeFlags)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +50,7 @@ func walkCanonical(canonical string, flags int) (int, error) {
 	for i, name := range names {
 		want := folderFlags
 		if i == len(names)-1 {
-			want = flags | safeFlags
+			want = flags
 		}
 		next, err := unix.Openat(fd, name, want, 0)
 		for err == unix.EINTR {

@@ -112,7 +112,7 @@ func (w *write) openOld() (*os.File, error) {
 	if err != nil {
 		return nil, w.files.fault("opening", w.target, err)
 	}
-	return w.files.regular(fd, w.target)
+	return w.files.regular(w.folder, fd, w.target)
 }
 
 func (w *write) replace(ctx context.Context, old *os.File, content []byte) (backup string, err error) {
@@ -149,8 +149,8 @@ func (w *write) checkExpected(old *os.File) error {
 	if _, err := io.Copy(h, io.NewSectionReader(old, 0, 1<<62)); err != nil {
 		return w.files.fault("reading", w.target, err)
 	}
-	if got := hex.EncodeToString(h.Sum(nil)); got != w.expect {
-		return w.stale("its sha256 is " + got)
+	if hex.EncodeToString(h.Sum(nil)) != w.expect {
+		return w.stale("its sha256 is another") // which, whoever may read it can see
 	}
 	return nil
 }

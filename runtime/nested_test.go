@@ -150,13 +150,63 @@ func TestBuiltInToolCallsNone(t *testing.T) {
 	}
 }
 
-// G11: a guest speaks in its own name only.
+// G11: a guest speaks in its own name only. One that does not is stopped there.
 func TestG11SpoofedEvent(t *testing.T) {
-	var codes []string
-	r := (*rig.Rig)(nil)
-	var spoofed []string
+	var name string
+	var emitted, after runtime.Envelope
+	var cancelled bool
 	run := rig.Guest(func(ctx context.Context, access *runtime.Access, _ json.RawMessage) (any, error) {
-		for _, name := range []string{"tool.completed", "permission.granted", "capability.b.done", "tool.progress", "capability.ab.x", "Bad Name", "a..b", "", "ok", "capability.a.two"} {
+		emitted = rig.Call(ctx, access, "event.emit", object{"kind": "event", "name": name})
+		after = rig.Call(context.WithoutCancel(ctx), access, "fs.list", object{"path": "."})
+		cancelled = ctx.Err() != nil
+		return object{}, nil
+	})
+	var spoofed []string
+	r := rig.New(t, rig.Options{Provider: rig.Guests{"a": run}, Spoofed: func(_ context.Context, capability, eventType string) {
+		spoofed = append(spoofed, capability+" "+eventType)
+	}})
+	for _, name = range []string{"tool.completed", "permission.granted", "capability.b.done", "tool.progress", "capability.ab.x"} {
+		spoofed = nil
+		e := r.Call("a.run", object{})
+		for _, refused := range []runtime.Envelope{emitted, after, e} {
+			failed(t, refused, fault.PermissionDenied, "spoofed_event")
+		}
+		if !cancelled || len(e.Output) > 0 || !slices.Equal(spoofed, []string{"a " + name}) {
+			t.Errorf("%s: the guest was told: %t; output %s; told of %v", name, cancelled, e.Output, spoofed)
+		}
+		if got, want := r.Types(e.RunID), []string{"tool.started", "permission.decided", "tool.failed"}; !slices.Equal(got, want) {
+			t.Errorf("%s: events %v", name, got)
+		}
+		if recorded := r.Types(after.RunID); len(recorded) > 0 {
+			t.Errorf("%s: a call after the end is recorded: %v", name, recorded)
+		}
+	}
+}
+
+// A capability that another one called is stopped alone.
+func TestG11SpoofedEventOfCalled(t *testing.T) {
+	var called runtime.Envelope
+	r := rig.New(t, rig.Options{Provider: rig.Guests{
+		"a": func(ctx context.Context, access *runtime.Access, _ json.RawMessage) (any, error) {
+			called = rig.Call(ctx, access, "b.run", object{})
+			if e := rig.Call(ctx, access, "event.emit", object{"kind": "event", "name": "ok"}); !e.OK {
+				return nil, e.Error
+			}
+			return object{}, nil
+		},
+		"b": func(ctx context.Context, access *runtime.Access, _ json.RawMessage) (any, error) {
+			rig.Call(ctx, access, "event.emit", object{"kind": "event", "name": "capability.a.done"})
+			return object{}, nil
+		},
+	}})
+	r.Must("a.run", object{}, nil)
+	failed(t, called, fault.PermissionDenied, "spoofed_event")
+}
+
+func TestG11EventNames(t *testing.T) {
+	var codes []string
+	r := with(t, func(ctx context.Context, access *runtime.Access, _ json.RawMessage) (any, error) {
+		for _, name := range []string{"Bad Name", "a..b", "", "ok", "capability.a.two"} {
 			e := rig.Call(ctx, access, "event.emit", object{"kind": "event", "name": name, "payload": object{"n": 1}})
 			code := "ok"
 			if e.Error != nil {
@@ -166,9 +216,6 @@ func TestG11SpoofedEvent(t *testing.T) {
 		}
 		return object{}, nil
 	})
-	r = rig.New(t, rig.Options{Provider: rig.Guests{"a": run}, Spoofed: func(_ context.Context, capability, eventType string) {
-		spoofed = append(spoofed, capability+" "+eventType)
-	}})
 	var seen []event.Event
 	cancel := r.Session.Events.Subscribe(func(e event.Event) {
 		if !event.IsDurable(e.Type) {
@@ -177,11 +224,8 @@ func TestG11SpoofedEvent(t *testing.T) {
 	})
 	e := r.Must("a.run", object{}, nil)
 	cancel()
-	if want := []string{"spoofed_event", "spoofed_event", "spoofed_event", "spoofed_event", "spoofed_event", "bad_event_name", "bad_event_name", "schema", "ok", "ok"}; !slices.Equal(codes, want) {
+	if want := []string{"bad_event_name", "bad_event_name", "schema", "ok", "ok"}; !slices.Equal(codes, want) {
 		t.Errorf("got  %v\nwant %v", codes, want)
-	}
-	if want := []string{"a tool.completed", "a permission.granted", "a capability.b.done", "a tool.progress", "a capability.ab.x"}; !slices.Equal(spoofed, want) {
-		t.Errorf("told of %v", spoofed)
 	}
 	if len(seen) != 2 || seen[0].Type != "capability.a.ok" || seen[1].Type != "capability.a.two" || seen[0].Source != (event.Source{Kind: "capability", ID: "a"}) || string(seen[0].Payload) != `{"n":1}` {
 		t.Errorf("%+v", seen)

@@ -23,14 +23,14 @@ func (r *Registry) permits(c *run, decisions []permission.Decision, e permission
 		}
 	}
 	if above == nil {
-		return fault.New(fault.PermissionDenied, "not_decided", "%s was not part of what was decided for this call", e).
+		return fault.New(fault.PermissionDenied, "not_decided", "%s was not part of what was decided for this call", e.AsNamed()).
 			WithHint("the path changed between the decision and its use: try again")
 	}
 	own := r.config.Permission.Decide(c.request(r.config.Session.ID, []permission.Effect{e}))[0]
 	if own.Verdict == permission.Allow || approvedWith(*above, own) {
 		return nil
 	}
-	return denial(&permission.DeniedError{Decision: own, Unanswered: own.Verdict == permission.Ask})
+	return c.denial(&permission.DeniedError{Decision: own, Unanswered: own.Verdict == permission.Ask})
 }
 
 // approvedWith reports whether a person who approved reading a folder with all below it

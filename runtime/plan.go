@@ -7,6 +7,8 @@ import (
 	"github.com/aircoding/air/runtime/permission"
 )
 
+// plan names what the call would do, in the words of its input: nothing has been looked
+// at yet.
 func (r *Registry) plan(c *run) ([]permission.Effect, error) {
 	if r.config.Paths.Root() == "" && c.tool.needsProject() {
 		return nil, fault.New(fault.InvalidInput, "no_project", "%s needs a project, and there is none here", c.tool.Name).WithHint("air init makes this folder a project")
@@ -15,23 +17,63 @@ func (r *Registry) plan(c *run) ([]permission.Effect, error) {
 	if err != nil {
 		return nil, fault.From(err)
 	}
-	plan := []permission.Effect{{Kind: permission.ToolCall, Target: c.tool.Name}}
-	for _, e := range named {
-		resolved, err := r.resolve(e)
+	return append([]permission.Effect{{Kind: permission.ToolCall, Target: c.tool.Name}}, named...), nil
+}
+
+// canonical makes the paths of a plan canonical.
+func (r *Registry) canonical(c *run, plan []permission.Effect) ([]permission.Effect, error) {
+	effects := make([]permission.Effect, 0, len(plan))
+	for _, e := range plan {
+		e, err := r.resolve(c, e)
 		if err != nil {
 			return nil, err
 		}
-		plan = append(plan, resolved)
+		effects = append(effects, e)
 	}
-	return plan, nil
+	return effects, nil
 }
 
-// resolve makes the target of a path effect canonical.
-func (r *Registry) resolve(e permission.Effect) (permission.Effect, error) {
-	resolved, err := r.config.Paths.Resolve(e)
-	var known *fault.Error
-	if err != nil && !errors.As(err, &known) {
-		return resolved, fault.New(fault.InvalidInput, "bad_path", "%w", err)
+// resolve makes the target of a path effect canonical. A capability learns nothing of
+// what lies beyond its ceiling: its path is judged by its name before the file system is
+// looked at, ".." in it goes up by name, and a path that leads out of the ceiling is
+// denied as that, whatever is wrong with it there.
+func (r *Registry) resolve(c *run, e permission.Effect) (permission.Effect, error) {
+	paths := r.config.Paths
+	if len(c.chain) == 0 {
+		resolved, err := paths.Resolve(e)
+		return resolved, badPath(err)
 	}
-	return resolved, err
+	named, err := paths.ByName(e)
+	if err != nil {
+		return named, badPath(err)
+	}
+	if err := r.bound(c, named); err != nil {
+		return named, err
+	}
+	resolved, err := paths.Resolve(named)
+	if err == nil {
+		return resolved, nil
+	}
+	if beyond := r.bound(c, resolved); beyond != nil {
+		return resolved, beyond
+	}
+	return resolved, badPath(err)
+}
+
+// bound denies what no rule and no person can allow.
+func (r *Registry) bound(c *run, e permission.Effect) error {
+	d, denied := r.config.Permission.Bound(c.request(r.config.Session.ID, []permission.Effect{e}), e)
+	if !denied {
+		return nil
+	}
+	return &permission.DeniedError{Decision: d}
+}
+
+// badPath gives an error of resolving a path its kind, where it has none.
+func badPath(err error) error {
+	var known *fault.Error
+	if err == nil || errors.As(err, &known) {
+		return err
+	}
+	return fault.New(fault.InvalidInput, "bad_path", "%w", err)
 }

@@ -73,6 +73,8 @@ type run struct {
 	handed    map[string]bool // artifacts that the capability may read though they are not its own
 	nested    atomic.Int64    // calls made below, however deep; counted in the outermost run
 	approvals approvals       // of the call that a person or their agent made, for all that is nested in it
+	ended     atomic.Pointer[fault.Error]
+	stop      context.CancelCauseFunc // set once the clock runs
 	mu        sync.Mutex
 }
 
@@ -123,6 +125,7 @@ func (r *Registry) steps(ctx context.Context, c *run) (output json.RawMessage, e
 	}
 	ctx, clock := withClock(ctx, c.timeout())
 	defer clock.stop()
+	c.stop = clock.cancel
 	decisions, err := r.decide(ctx, c, plan) // 4 decide
 	if err != nil {
 		return nil, clock.explain(ctx, err)

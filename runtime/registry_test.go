@@ -146,6 +146,7 @@ func TestOutputIsValidated(t *testing.T) {
 		"exponent":        {json.RawMessage(`{"a": 1e999999}`), fault.GuestError},
 		"not encodable":   {object{"f": func() {}}, fault.Internal},
 		"invalid UTF-8":   {json.RawMessage("{\"a\": \"\xff\"}"), fault.GuestError},
+		"duplicate keys":  {json.RawMessage(`{"a": {"b": 1, "b": 2}}`), fault.GuestError},
 		"trailing values": {json.RawMessage(`{} {}`), fault.GuestError},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -172,9 +173,11 @@ func TestPartialOutput(t *testing.T) {
 	if e := r.Call("a.run", object{}); e.OK || e.Error.Code != "half" || string(e.Output) != `{"done":1}` {
 		t.Errorf("%+v", e)
 	}
-	output = json.RawMessage(`{"done":`)
-	if e := r.Call("a.run", object{}); e.OK || e.Error.Code != "half" || e.Output != nil {
-		t.Errorf("%+v", e)
+	for _, broken := range []string{`{"done":`, `{"done": 1, "done": 2}`} {
+		output = json.RawMessage(broken)
+		if e := r.Call("a.run", object{}); e.OK || e.Error.Code != "half" || e.Output != nil {
+			t.Errorf("%s: %+v", broken, e)
+		}
 	}
 }
 
@@ -188,7 +191,7 @@ func TestLargeOutputIsKept(t *testing.T) {
 		t.Fatalf("artifacts %v, %d bytes", e.Artifacts, len(e.Output))
 	}
 	record, err := r.Session.Artifacts.Get(r.Context(), e.Artifacts[0])
-	if err != nil || record.Type != "output" || record.Owner != "a" || record.Size != int64(len(e.Output)) || record.RunID != e.RunID {
+	if err != nil || record.Type != "output" || record.Capability != "a" || record.Size != int64(len(e.Output)) || record.RunID != e.RunID {
 		t.Errorf("%+v %v", record, err)
 	}
 	for _, event := range r.Events(e.RunID) {

@@ -43,7 +43,7 @@ func TestCreateContent(t *testing.T) {
 	if got.URI != "air://"+r.Session.ID+"/"+got.ArtifactID || got.SizeBytes != 8 || got.Path != record.Path || got.SHA256 != record.SHA256 {
 		t.Errorf("%+v", got)
 	}
-	if record.MediaType != "application/json" || record.EntityType != "run" || record.EntityID != "42" || string(record.Metadata) != `{"k":"v"}` || record.RunID != e.RunID || record.Owner != "" {
+	if record.MediaType != "application/json" || record.EntityType != "run" || record.EntityID != "42" || string(record.Metadata) != `{"k":"v"}` || record.RunID != e.RunID || record.Capability != "" {
 		t.Errorf("%+v", record)
 	}
 	if len(e.Artifacts) != 1 || e.Artifacts[0] != got.ArtifactID {

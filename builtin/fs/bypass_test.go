@@ -139,6 +139,21 @@ func TestF9CaseAndUnicode(t *testing.T) {
 	}
 }
 
+// A folder with a protected name is protected with all in it.
+func TestProtectedFolders(t *testing.T) {
+	r := rig.New(t, rig.Options{Approver: rig.Yes})
+	r.Put(".env/prod", secret)
+	r.Put("deploy/.env.d/a/b", secret)
+	for _, path := range []string{".env/prod", "deploy/.env.d/a/b", ".ENV/new", "x.pem/new"} {
+		attempts(t, r, path)
+	}
+	refused(t, r.Call("fs.list", object{"path": ".env"}))
+	e := r.Must("fs.list", object{"path": ".", "recursive": true, "include_hidden": true}, nil)
+	if strings.Contains(string(e.Output), "prod") {
+		t.Errorf("a list shows what is in a protected folder: %s", e.Output)
+	}
+}
+
 // A name in decomposed form is decided by the rule that names it composed.
 func TestF9Decomposed(t *testing.T) {
 	r := rig.New(t, rig.Options{Rules: "schema_version: 1\nrules:\n  - deny: read(gr\u00fcn.txt)\n"})

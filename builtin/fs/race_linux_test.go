@@ -3,6 +3,7 @@ package fs_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -130,6 +131,62 @@ func TestF22SwapFileForEnv(t *testing.T) {
 			t.Fatal(".env was written")
 		}
 	})
+}
+
+// F5 and F6: a hard link to .env that is replaced between open and fstat leaves the
+// file with one name.
+func TestF6SwapHardLink(t *testing.T) {
+	r := rig.New(t, rig.Options{})
+	env := r.Put(".env", secret)
+	name, aside := r.Put("f", "harmless"), filepath.Join(r.Root, "aside")
+	ctx, cancel := context.WithCancel(t.Context())
+	var done sync.WaitGroup
+	done.Go(func() {
+		for ctx.Err() == nil {
+			err := errors.Join(os.Link(env, aside), os.Rename(aside, name), os.WriteFile(aside, []byte("harmless"), 0o600), os.Rename(aside, name))
+			if err != nil {
+				t.Errorf("swapping: %v", err)
+				return
+			}
+		}
+	})
+	allowed := 0
+	for started := time.Now(); time.Since(started) < 3*raceTime || allowed == 0 && time.Since(started) < patience; {
+		e := r.Call("fs.read", object{"path": "f"})
+		if e.OK {
+			allowed++
+		}
+		if strings.Contains(string(e.Output), secret) {
+			t.Errorf("the secret came out: %s", e.Output)
+			break
+		}
+	}
+	cancel()
+	done.Wait()
+	if allowed == 0 {
+		t.Error("no call met the harmless state: the race shows nothing")
+	}
+}
+
+// A file that is replaced whole, as fs.write and editors do, can be read all the while.
+func TestReadWhileReplaced(t *testing.T) {
+	r := rig.New(t, rig.Options{})
+	name, aside := r.Put("f", "harmless"), filepath.Join(r.Root, "aside")
+	ctx, cancel := context.WithCancel(t.Context())
+	var done sync.WaitGroup
+	done.Go(func() {
+		for ctx.Err() == nil {
+			if err := errors.Join(os.WriteFile(aside, []byte("harmless"), 0o600), os.Rename(aside, name)); err != nil {
+				t.Errorf("replacing: %v", err)
+				return
+			}
+		}
+	})
+	for started := time.Now(); time.Since(started) < raceTime; {
+		r.Must("fs.read", object{"path": "f"}, nil)
+	}
+	cancel()
+	done.Wait()
 }
 
 // F22 within one call: the decision stands, and every use meets another state.

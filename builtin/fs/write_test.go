@@ -55,7 +55,7 @@ func TestWriteOverwrites(t *testing.T) {
 	}
 	record, err := r.Session.Artifacts.Get(r.Context(), got.BackupArtifactID)
 	must(t, err)
-	if record.Type != "backup" || record.SHA256 != sumABC || record.Owner != "" || record.EntityID != "run.sh" || record.RunID != e.RunID {
+	if record.Type != "backup" || record.SHA256 != sumABC || record.Capability != "" || record.EntityID != "run.sh" || record.RunID != e.RunID {
 		t.Errorf("%+v", record)
 	}
 	if content(t, record.Path) != "abc" || content(t, path) != "" {
@@ -109,6 +109,9 @@ func TestWriteRefuses(t *testing.T) {
 		e := r.Call("fs.write", c.input)
 		if e.OK || e.Error.Kind != c.kind || c.code != "" && e.Error.Code != c.code {
 			t.Errorf("%v: %+v", c.input, e.Error)
+		}
+		if text, _ := json.Marshal(e); c.code == "stale" && strings.Contains(string(text), sumABC) { // who may write may not read
+			t.Errorf("%v: the answer tells the digest of what is there: %s", c.input, text)
 		}
 	}
 	if content(t, filepath.Join(r.Root, "a.txt")) != "abc" {

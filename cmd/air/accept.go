@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/aircoding/air/capabilities"
 	"github.com/aircoding/air/internal/canon"
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/home"
@@ -39,7 +40,7 @@ func (a *app) acceptCommand() *cobra.Command {
 			}
 			a.warn("shared files of %s that are not accepted:", at.project.Root)
 			for _, f := range pending {
-				if err := a.showShared(at.project, f); err != nil {
+				if err := a.showShared(at, f); err != nil {
 					return err
 				}
 			}
@@ -59,18 +60,35 @@ func (a *app) acceptCommand() *cobra.Command {
 // maxShown bounds how much of a shared file is shown before it is accepted.
 const maxShown = 16 << 10
 
-// showShared shows a file as it will be accepted.
-func (a *app) showShared(p home.Project, f permission.SharedFile) error {
-	content, err := regular.Read(p.Shared(f.Path), 1<<20, false)
+// showShared shows a file as it will be accepted, and refuses one that cannot be used.
+func (a *app) showShared(at place, f permission.SharedFile) error {
+	content, err := regular.Read(at.project.Shared(f.Path), 1<<20, false)
 	if err != nil {
 		return err
 	}
 	if got := strings.TrimPrefix(canon.Digest(content), "sha256:"); got != f.SHA256 {
 		return fault.New(fault.Conflict, "changed", "%s changes while it is being accepted", f.Path).WithHint("try again")
 	}
+	if err := a.checkShared(at, f.Path, content); err != nil {
+		return err
+	}
 	a.warn("%s (sha256 %s):\n%s", f.Path, f.SHA256[:12], text.Head(strings.TrimSpace(string(content)), maxShown))
 	if len(content) > maxShown {
 		a.warn("  … %d bytes in all", len(content))
+	}
+	return nil
+}
+
+func (a *app) checkShared(at place, path string, content []byte) error {
+	switch path {
+	case "permissions.yaml":
+		paths, err := a.paths(at, "")
+		if err != nil {
+			return err
+		}
+		return permission.CheckRules(at.project.Shared(path), content, paths)
+	case "capabilities.yaml":
+		return capabilities.CheckSettings(at.project.Shared(path), content)
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func (a *app) artifactLsCommand() *cobra.Command {
 			}
 			var rows [][]string
 			for _, r := range records {
-				rows = append(rows, []string{r.ID, r.Type, fmt.Sprint(r.Size), r.MediaType, r.Owner, r.Name})
+				rows = append(rows, []string{r.ID, r.Type, fmt.Sprint(r.Size), r.MediaType, r.Owner.Capability, r.Name})
 			}
 			return a.print(records, func(w io.Writer) {
 				table(w, []string{"ID", "TYPE", "BYTES", "MEDIA TYPE", "OWNER", "NAME"}, rows)

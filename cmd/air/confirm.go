@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/runtime/permission"
@@ -9,7 +10,7 @@ import (
 
 // confirm asks a yes or no question on the terminal, unless yes was said on the
 // command line. Without a person it is an error.
-func (a *app) confirm(ctx context.Context, question string, yes bool) error {
+func (a *app) confirm(ctx context.Context, question string, yes bool) (err error) {
 	if yes {
 		return nil
 	}
@@ -20,7 +21,7 @@ func (a *app) confirm(ctx context.Context, question string, yes bool) error {
 	if err != nil {
 		return notAsked()
 	}
-	defer t.Close()
+	defer func() { err = errors.Join(err, t.Close()) }()
 	agreed, err := t.Confirm(ctx, question)
 	if err == nil && !agreed {
 		err = fault.New(fault.Cancelled, "refused", "not done: the answer was no")

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/aircoding/air/internal/ids"
@@ -23,7 +24,7 @@ type New struct {
 	Name       string // as shown, such as summary.json
 	MediaType  string
 	RunID      string // of the call that makes it
-	Owner      string // capability; "" for a person or their agent
+	Owner      Owner
 	EntityType string // what it belongs to, in the caller's words
 	EntityID   string
 	Metadata   json.RawMessage // an object, or nothing
@@ -32,13 +33,32 @@ type New struct {
 	Synced bool
 }
 
+// Owner is the capability that an artifact belongs to, as the code that it was: under
+// another digest it is another one. The zero value is a person or their agent.
+type Owner struct {
+	Capability string `json:"owner,omitempty"`
+	Digest     string `json:"owner_digest,omitempty"` // of the bundle; "" for a bare module
+}
+
+func (o Owner) text() string {
+	if o == (Owner{}) {
+		return ""
+	}
+	return o.Capability + "@" + o.Digest
+}
+
+func parseOwner(text string) (o Owner) {
+	o.Capability, o.Digest, _ = strings.Cut(text, "@")
+	return o
+}
+
 // Record describes a stored artifact.
 type Record struct {
 	ID         string          `json:"id"`
 	SessionID  string          `json:"session_id"`
 	TaskID     string          `json:"task_id,omitempty"`
 	RunID      string          `json:"run_id,omitempty"`
-	Owner      string          `json:"owner,omitempty"`
+	Owner                      // capability that made it
 	Type       string          `json:"type"`
 	Name       string          `json:"name"`
 	MediaType  string          `json:"media_type"`
@@ -78,7 +98,7 @@ CREATE TABLE IF NOT EXISTS artifacts (
 	id          TEXT NOT NULL UNIQUE,
 	task_id     TEXT NOT NULL,
 	run_id      TEXT NOT NULL,
-	owner       TEXT NOT NULL,
+	owner       TEXT NOT NULL, -- capability@digest, or nothing
 	type        TEXT NOT NULL,
 	name        TEXT NOT NULL,
 	media_type  TEXT NOT NULL,

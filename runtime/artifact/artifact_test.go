@@ -123,12 +123,12 @@ func stored(s *Store, n int) error {
 func TestCreate(t *testing.T) {
 	s := open(t, t.TempDir())
 	r := create(t, s, New{
-		Type: "report", Name: "sum.JSON", MediaType: "application/json", RunID: "r1", Owner: "acme", EntityType: "file", EntityID: "a.csv",
+		Type: "report", Name: "sum.JSON", MediaType: "application/json", RunID: "r1", Owner: Owner{"acme", "sha256:1"}, EntityType: "file", EntityID: "a.csv",
 		Metadata: json.RawMessage(`{"rows":3}`),
 	}, "[1,2,3]")
 	sum := sha256.Sum256([]byte("[1,2,3]"))
 	want := Record{
-		ID: r.ID, SessionID: "s1", TaskID: "t1", RunID: "r1", Owner: "acme", Type: "report", Name: "sum.JSON", MediaType: "application/json",
+		ID: r.ID, SessionID: "s1", TaskID: "t1", RunID: "r1", Owner: Owner{"acme", "sha256:1"}, Type: "report", Name: "sum.JSON", MediaType: "application/json",
 		SHA256: hex.EncodeToString(sum[:]), Size: 7, URI: "air://s1/" + r.ID, Path: filepath.Join(s.dir, "report", r.ID+".json"),
 		CreatedAt: r.CreatedAt, EntityType: "file", EntityID: "a.csv", Metadata: json.RawMessage(`{"rows":3}`),
 	}
@@ -168,14 +168,14 @@ func same(t *testing.T, got, want Record) {
 
 func TestCreatedEvent(t *testing.T) {
 	s := open(t, t.TempDir())
-	r := create(t, s, New{Type: "report", Name: "a.txt", RunID: "r1", Owner: "acme", Metadata: json.RawMessage(`{"secret":"guest's words"}`)}, "abc")
+	r := create(t, s, New{Type: "report", Name: "a.txt", RunID: "r1", Owner: Owner{"acme", "sha256:1"}, Metadata: json.RawMessage(`{"secret":"guest's words"}`)}, "abc")
 	own := create(t, s, New{Type: "output"}, "")
 	list, err := s.events.List(ctx, event.Query{})
 	if err != nil || len(list) != 2 {
 		t.Fatal(list, err)
 	}
 	want := `{"artifact_id":"` + r.ID + `","type":"report","name":"a.txt","sha256":"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",` +
-		`"size_bytes":3,"uri":"air://s1/` + r.ID + `","owner":"acme","task_id":"t1","run_id":"r1"}`
+		`"size_bytes":3,"uri":"air://s1/` + r.ID + `","owner":"acme","owner_digest":"sha256:1","task_id":"t1","run_id":"r1"}`
 	if string(list[0].Payload) != want || list[0].Source != (event.Source{Kind: "capability", ID: "acme"}) {
 		t.Errorf("got  %s %v\nwant %s", list[0].Payload, list[0].Source, want)
 	}
@@ -301,7 +301,7 @@ func TestCreateRefuses(t *testing.T) {
 		"name too long":          {Name: strings.Repeat("a", 256)},
 		"name no UTF-8":          {Name: "a\xff"},
 		"media type with a line": {MediaType: "text/plain\nx: y"},
-		"owner too long":         {Owner: strings.Repeat("a", 129)},
+		"owner too long":         {Owner: Owner{Capability: strings.Repeat("a", 200)}},
 		"entity with a NUL":      {EntityID: "a\x00"},
 		"metadata no JSON":       {Metadata: json.RawMessage(`{"a"`)},
 		"metadata no object":     {Metadata: json.RawMessage(` [1]`)},

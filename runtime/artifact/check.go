@@ -32,7 +32,7 @@ func (n New) check() error {
 		{"name", n.Name, 255},
 		{"media type", n.MediaType, 127},
 		{"run id", n.RunID, 128},
-		{"owner", n.Owner, 128},
+		{"owner", n.Owner.text(), 192},
 		{"entity type", n.EntityType, 128},
 		{"entity id", n.EntityID, 255},
 	} {

@@ -18,7 +18,7 @@ const columns = `id, task_id, run_id, owner, type, name, media_type, sha256, siz
 // insert stores the record.
 func (s *Store) insert(ctx context.Context, tx *sql.Tx, r Record) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO artifacts (`+columns+`) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		r.ID, r.TaskID, r.RunID, r.Owner, r.Type, r.Name, r.MediaType, r.SHA256, r.Size, r.file,
+		r.ID, r.TaskID, r.RunID, r.Owner.text(), r.Type, r.Name, r.MediaType, r.SHA256, r.Size, r.file,
 		r.CreatedAt.Format(time.RFC3339Nano), r.EntityType, r.EntityID, string(r.Metadata))
 	return err
 }
@@ -46,8 +46,8 @@ func (s *Store) reuse(ctx context.Context, tx *sql.Tx, r *Record) error {
 // stays in the record.
 func (r Record) event() event.Event {
 	source := event.Source{Kind: "runtime"}
-	if r.Owner != "" {
-		source = event.Source{Kind: "capability", ID: r.Owner}
+	if r.Capability != "" {
+		source = event.Source{Kind: "capability", ID: r.Capability}
 	}
 	payload, _ := json.Marshal(struct { // strings and a number: cannot fail
 		ArtifactID string `json:"artifact_id"`
@@ -57,9 +57,9 @@ func (r Record) event() event.Event {
 		SHA256     string `json:"sha256"`
 		Size       int64  `json:"size_bytes"`
 		URI        string `json:"uri"`
-		Owner      string `json:"owner,omitempty"`
-		TaskID     string `json:"task_id,omitempty"`
-		RunID      string `json:"run_id,omitempty"`
+		Owner
+		TaskID string `json:"task_id,omitempty"`
+		RunID  string `json:"run_id,omitempty"`
 	}{r.ID, r.Type, r.Name, r.MediaType, r.SHA256, r.Size, r.URI, r.Owner, r.TaskID, r.RunID})
 	return event.Event{Type: event.ArtifactCreated, Source: source, Payload: payload}
 }
@@ -98,9 +98,9 @@ func (s *Store) List(ctx context.Context) ([]Record, error) {
 
 func (s *Store) scan(row interface{ Scan(...any) error }) (Record, error) {
 	r := Record{SessionID: s.sessionID}
-	var path, created string
+	var path, created, owner string
 	var metadata []byte
-	err := row.Scan(&r.ID, &r.TaskID, &r.RunID, &r.Owner, &r.Type, &r.Name, &r.MediaType, &r.SHA256, &r.Size, &path,
+	err := row.Scan(&r.ID, &r.TaskID, &r.RunID, &owner, &r.Type, &r.Name, &r.MediaType, &r.SHA256, &r.Size, &path,
 		&created, &r.EntityType, &r.EntityID, &metadata)
 	if err != nil {
 		return Record{}, err
@@ -109,6 +109,7 @@ func (s *Store) scan(row interface{ Scan(...any) error }) (Record, error) {
 		r.Metadata = metadata
 	}
 	r.URI = "air://" + s.sessionID + "/" + r.ID
+	r.Owner = parseOwner(owner)
 	s.locate(&r, path)
 	r.CreatedAt, err = time.Parse(time.RFC3339Nano, created)
 	return r, err

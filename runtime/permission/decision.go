@@ -84,7 +84,10 @@ func (e *DeniedError) Error() string {
 func (e *DeniedError) ToCapability() *DeniedError {
 	told := *e
 	d := &told.Decision
-	d.Effect, d.Rule = d.Effect.AsNamed(), string(d.Layer)
+	d.Effect = d.Effect.AsNamed()
+	if d.Layer != LayerFloor && d.Layer != LayerCeiling {
+		d.Rule = string(d.Layer)
+	}
 	if d.Layer == LayerDefault && d.Verdict == Deny {
 		d.Hint = "do not work around this; only a rule of a person can open it"
 	}

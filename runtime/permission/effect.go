@@ -95,7 +95,7 @@ type Permissions struct {
 	Artifacts []string
 }
 
-// Scopes narrow the flags of Permissions; see contracts in docs/capabilities.md.
+// Scopes narrow the flags of Permissions; see contracts in docs/manifest.md.
 // Without a scope, Read and Write mean the whole project, the others mean nothing.
 type Scopes struct {
 	Read     []string `json:"read,omitempty"`

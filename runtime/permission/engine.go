@@ -121,9 +121,21 @@ func (e *Engine) decide(r *Request, f *Effect) Decision {
 	return e.permit(r, f)
 }
 
-// Bound answers with the layers that deny whatever rules say, floors and ceilings, for
-// an effect of which a capability may not even learn what is there.
-func (e *Engine) Bound(r Request, f Effect) (Decision, bool) { return e.bound(&r, &f) }
+// Bound answers as far as an answer needs no look at the file system: of a path, whether
+// a ceiling or a floor denies it, and of another effect, whether anything does.
+func (e *Engine) Bound(r Request, f Effect) (Decision, bool) {
+	if !f.Kind.IsPath() {
+		d := e.decide(&r, &f)
+		return d, d.Verdict == Deny
+	}
+	judged := f
+	if f.Kind == Write { // to ceilings and floors all writes are one
+		judged.Kind = Overwrite
+	}
+	d, denied := e.bound(&r, &judged)
+	d.Effect = f
+	return d, denied
+}
 
 // bound asks the ceilings first: what lies beyond one is denied as that alone, as the
 // name of a floor would tell a capability what is there.

@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// maxNames bounds the search for the other names of a hard-linked file, to about half
-// a second.
-const maxNames = 100_000
+// maxNames bounds the search for the other names of a hard-linked file, to about a
+// second.
+const maxNames = 300_000
 
 // CheckLinks refuses a file with more than one name that has one among the protected
 // files of the project, the person's credentials or air's own files, or that may have

@@ -103,7 +103,7 @@ func (p *Paths) place(e Effect, w walked) Effect {
 }
 
 // ByName makes the path of an effect absolute and clean, and fills in its class, by its
-// name alone: it does not look at the file system. A write is taken for an overwrite.
+// name alone: it does not look at the file system.
 func (p *Paths) ByName(e Effect) (Effect, error) {
 	if !e.Kind.IsPath() {
 		return e, nil
@@ -111,9 +111,6 @@ func (p *Paths) ByName(e Effect) (Effect, error) {
 	absolute, err := p.absolute(e.Target)
 	if err != nil {
 		return e, err
-	}
-	if e.Kind == Write {
-		e.Kind = Overwrite
 	}
 	e.Named, e.Target = e.Target, filepath.Clean(absolute)
 	e.Class = p.classByName(e.Target, e.Kind)

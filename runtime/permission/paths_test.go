@@ -40,6 +40,10 @@ func TestClasses(t *testing.T) {
 		{"keys/id_ed25519", ClassProtected, ClassProtected},
 		{"tls/server.pem", ClassProtected, ClassProtected},
 		{"vault.kdbx", ClassProtected, ClassProtected},
+		{".env/prod", ClassProtected, ClassProtected},
+		{"deploy/.env.d/a/b", ClassProtected, ClassProtected},
+		{"tls.key/readme", ClassProtected, ClassProtected},
+		{".ENV/prod", ClassProtected, ClassProtected},
 		{".air/shared/project.json", ClassProject, ClassForbidden},
 		{"sub/.air/shared/permissions.yaml", ClassProject, ClassForbidden},
 		{p.air + "/permissions.yaml", ClassForbidden, ClassForbidden},
@@ -53,6 +57,7 @@ func TestClasses(t *testing.T) {
 		{p.outside + "/notes.txt", ClassOutside, ClassOutside},
 		{p.outside + "/.git/config", ClassOutside, ClassDangerous},
 		{p.outside + "/.env", ClassCredentials, ClassCredentials},
+		{p.outside + "/.env/prod", ClassCredentials, ClassCredentials},
 		{p.home + "/notes.txt", ClassOutside, ClassOutside},
 		{p.home + "/.cache/go-build/x", ClassOutside, ClassDangerous},
 		{p.home + "/.ssh/config", ClassCredentials, ClassCredentials},
@@ -182,7 +187,7 @@ func TestF4MissingParentBelowSymlink(t *testing.T) {
 func TestF6HardLinks(t *testing.T) {
 	p := newPlace(t)
 	harmless := p.put("a.txt", "")
-	for _, secret := range []string{".env", "deep/down/.env.local", ".git/config", ".git/hooks/pre-commit", p.home + "/.ssh/id_rsa", p.home + "/.aws/sso/x", p.air + "/keys/events.key"} {
+	for _, secret := range []string{".env", "deep/down/.env.local", ".git/config", ".git/hooks/pre-commit", p.home + "/.ssh/id_rsa", p.home + "/.aws/sso/x", p.air + "/keys/events.key", "node_modules/x/.env", p.air + "/projects/p1/sessions/s1/session.db", p.air + "/projects/p1/workspaces/w1/.env", p.artifacts + "/report/a.txt"} {
 		name := p.root + "/" + strings.ReplaceAll(secret, "/", "_") + ".txt"
 		if err := os.Link(p.put(secret, "secret"), name); err != nil {
 			t.Fatal(err)
@@ -197,8 +202,11 @@ func TestF6HardLinks(t *testing.T) {
 	if err := os.Link(harmless, p.root+"/b.txt"); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Link(harmless, p.air+"/projects/p1/workspaces/w1/b.txt"); err != nil {
+		t.Fatal(err)
+	}
 	if err := p.paths.CheckLinks(harmless, p.stat(harmless)); err != nil {
-		t.Errorf("two names of an ordinary file are refused: %v", err)
+		t.Errorf("three names of an ordinary file, one in a worktree, are refused: %v", err)
 	}
 }
 
@@ -219,7 +227,7 @@ func TestF6HardLinkAmongManyFiles(t *testing.T) {
 		}
 	}
 	for i := range 600 {
-		p.put("node_modules/"+strconv.Itoa(i), "") // not looked at
+		p.put(".git/objects/"+strconv.Itoa(i), "") // not looked at
 	}
 	if err := p.paths.checkLinks(name, p.stat(name), 500); err != nil {
 		t.Error(err)

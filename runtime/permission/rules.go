@@ -48,6 +48,13 @@ func loadRules(file string, t tier, p *Paths) (rules []*rule, text []byte, err e
 	return rules, text, err
 }
 
+// CheckRules refuses a project's rules that could not be loaded. file is how the error
+// names them.
+func CheckRules(file string, text []byte, p *Paths) error {
+	_, err := parseRules(text, file, tierProject, p)
+	return err
+}
+
 func parseRules(text []byte, file string, t tier, p *Paths) ([]*rule, error) {
 	var doc ruleFile
 	_, lines, err := yamldoc.Decode(text, &doc)
