@@ -5,7 +5,7 @@ func (e *Engine) floor(r *Request, f *Effect) (Decision, bool) {
 	if !f.Kind.IsPath() {
 		return Decision{}, false
 	}
-	code := ""
+	var code string
 	switch {
 	case f.Class == "" || f.Kind == Write:
 		code = CodeFloorUnresolved
