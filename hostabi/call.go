@@ -23,8 +23,9 @@ type Call struct {
 	Limits Limits
 	Host   Host
 
-	Output []byte
-	Log    []byte // stdout and stderr, cut at the limit
+	Output        []byte
+	OutputRefused bool   // a write went over the limit
+	Log           []byte // stdout and stderr, cut at the limit
 
 	running   bool
 	hostCalls int64
@@ -104,6 +105,7 @@ func outputWrite(c *Call, m Memory, s []uint64) Code {
 		return EFAULT
 	}
 	if int64(len(c.Output))+int64(len(data)) > c.Limits.OutputBytes {
+		c.OutputRefused = true
 		return E2BIG
 	}
 	c.Output = append(c.Output, data...)

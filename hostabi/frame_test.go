@@ -96,12 +96,12 @@ func TestDoneComesBack(t *testing.T) {
 	limits := Limits{OutputBytes: 5, LogBytes: 3}
 	for _, d := range []Done{
 		{Output: []byte("12345"), Log: []byte("log")},
-		{Status: 7, MemoryRefused: true, Output: []byte{}, Log: []byte{}},
+		{Status: 7, MemoryRefused: true, OutputRefused: true, Output: []byte{}, Log: []byte{}},
 		{Trapped: true, Output: bytes.Repeat([]byte("x"), MaxTrapText), Log: []byte("l")},
 	} {
 		payload := bytes.Join(d.Encode(), nil)
 		got, err := DecodeDone(payload, limits)
-		if err != nil || got.Status != d.Status || got.Trapped != d.Trapped || got.MemoryRefused != d.MemoryRefused ||
+		if err != nil || got.Status != d.Status || got.Trapped != d.Trapped || got.MemoryRefused != d.MemoryRefused || got.OutputRefused != d.OutputRefused ||
 			!bytes.Equal(got.Output, d.Output) || !bytes.Equal(got.Log, d.Log) {
 			t.Errorf("%+v, %v", got, err)
 		}

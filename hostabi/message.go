@@ -56,6 +56,7 @@ func DecodeAnswer(p []byte) (code Code, envelope []byte, err error) {
 type Done struct {
 	Trapped       bool
 	MemoryRefused bool   // a memory.grow went over the limit
+	OutputRefused bool   // an output_write went over the limit: what follows is cut
 	Status        uint32 // what air_call returned
 	Log           []byte
 	Output        []byte // or the trap's text
@@ -69,7 +70,7 @@ const doneHeader = 9
 // Encode returns the payload of a FrameDone in parts.
 func (d Done) Encode() [][]byte {
 	header := make([]byte, doneHeader)
-	header[0] = bit(d.Trapped, 1) | bit(d.MemoryRefused, 2)
+	header[0] = bit(d.Trapped, 1) | bit(d.MemoryRefused, 2) | bit(d.OutputRefused, 4)
 	binary.LittleEndian.PutUint32(header[1:], d.Status)
 	binary.LittleEndian.PutUint32(header[5:], uint32(len(d.Log)))
 	return [][]byte{header, d.Log, d.Output}
@@ -84,10 +85,10 @@ func bit(set bool, value byte) byte {
 
 // DecodeDone splits the payload of a FrameDone and checks it against the limits.
 func DecodeDone(p []byte, l Limits) (Done, error) {
-	if len(p) < doneHeader || p[0] > 3 {
+	if len(p) < doneHeader || p[0] > 7 {
 		return Done{}, &FrameError{"malformed end of call"}
 	}
-	d := Done{Trapped: p[0]&1 != 0, MemoryRefused: p[0]&2 != 0, Status: binary.LittleEndian.Uint32(p[1:])}
+	d := Done{Trapped: p[0]&1 != 0, MemoryRefused: p[0]&2 != 0, OutputRefused: p[0]&4 != 0, Status: binary.LittleEndian.Uint32(p[1:])}
 	logged := int64(binary.LittleEndian.Uint32(p[5:]))
 	p = p[doneHeader:]
 	if logged > int64(len(p)) || logged > l.LogBytes {

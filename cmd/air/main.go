@@ -1,5 +1,5 @@
 // Command air runs third-party tools as WebAssembly under one registry and one
-// permission engine. One file holds one verb; all parts are wired in app.go.
+// permission engine. One file holds one verb; all parts are wired in wiring.go.
 package main
 
 import (

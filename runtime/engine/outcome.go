@@ -109,11 +109,18 @@ func (m Module) memoryFault(why string) *fault.Error {
 		WithHint("raise limits.memory_bytes in the manifest, or give the tool less to do")
 }
 
+func (m Module) outputFault() *fault.Error {
+	return fault.New(fault.ResourceExhausted, "output_bytes", "%s wrote more than its %d bytes of output", m.Tool, m.Limits.WithDefaults().OutputBytes).
+		WithHint("raise limits.output_bytes in the manifest, or ask the tool for less")
+}
+
 // result turns the end of a call, as the worker tells it, into what the caller is told.
 func (m Module) result(d hostabi.Done) (result, error) {
 	switch {
 	case d.Trapped:
 		return result{}, m.trapped(d)
+	case d.OutputRefused: // whatever the guest says of it: half a result can look like a whole one
+		return result{}, m.outputFault()
 	case d.Status == hostabi.StatusOK:
 		return m.output(d)
 	case d.Status == hostabi.StatusError:

@@ -94,7 +94,8 @@ func (s *server) call() error {
 	c := &hostabi.Call{Input: input, Limits: s.config.Limits, Host: host{s.conn}}
 	done := hostabi.Done{}
 	done.Status, err = s.engine.Run(c)
-	done.Log, done.Output, done.MemoryRefused = c.Log, c.Output, s.engine.MemoryRefused()
+	done.Log, done.Output = c.Log, c.Output
+	done.MemoryRefused, done.OutputRefused = s.engine.MemoryRefused(), c.OutputRefused
 	if err != nil {
 		text := err.Error()
 		done.Trapped, done.Output = true, []byte(text[:min(len(text), hostabi.MaxTrapText)])
