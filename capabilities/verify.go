@@ -20,7 +20,11 @@ func (s *Store) Verify(id, digest string) (*Bundle, error) {
 	if !capabilityName.MatchString(id) || !oci.ValidDigest(digest) {
 		return nil, fault.New(fault.InvalidInput, "bad_name", "%.80s@%.80s names no installed bundle", id, digest)
 	}
-	return verifyDir(s.path(id, digest), id, digest)
+	b, err := verifyDir(s.path(id, digest), id, digest)
+	if fault.Is(err, fault.InvalidInput) { // it was valid when it was placed
+		return nil, pullAgain(changed("%s@%s: %w", id, digest, err))
+	}
+	return b, err
 }
 
 func verifyDir(dir, id, digest string) (*Bundle, error) {
