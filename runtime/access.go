@@ -176,7 +176,11 @@ func (a *Access) spoofed(ctx context.Context, id, name string) error {
 	}
 	err := fault.New(fault.PermissionDenied, "spoofed_event", "capability %s may not emit %q: the name belongs to another", id, head(name, 128)).
 		WithHint("the capability is disabled; air enable %s brings it back", id)
-	a.run.call.parent.end(err)
+	for c := a.run.call.parent; c != nil; c = c.call.parent {
+		if c.owner().Capability == id {
+			c.end(err) // the capability is disabled: every call of it that is under way
+		}
+	}
 	return err
 }
 

@@ -186,6 +186,25 @@ func TestGuestIsToldWhatIsWrongInItsScope(t *testing.T) {
 	}
 }
 
+// Inside its scope, too, a capability is told nothing of protected files, and no path
+// but its own.
+func TestGuestLearnsNothingThroughLinksToProtectedFiles(t *testing.T) {
+	r := rig.New(t, rig.Options{Provider: bounded{Guests: noRights.Guests, has: permission.Permissions{Read: true, Write: true}}})
+	r.Put(".env", "secret")
+	r.Put("data/x", "")
+	for link, target := range map[string]string{"there": "../.env", "absent": "../.env.absent", "loop": "loop", "odd": "nowhere/../x"} {
+		if err := os.Symlink(target, filepath.Join(r.Root, "data", link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	alike(t, r, "fs.write", "data/there", "data/absent")
+	for _, text := range answers(t, r, "fs.read", []string{"data/loop", "data/odd", "data/" + strings.Repeat("x", 300)}) {
+		if strings.Contains(text, r.Root) {
+			t.Errorf("the answer names the project's folder: %s", text)
+		}
+	}
+}
+
 // odd makes data/odd a path that cannot be resolved.
 func odd(t *testing.T, r *rig.Rig) {
 	t.Helper()

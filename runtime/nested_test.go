@@ -3,6 +3,7 @@ package runtime_test
 import (
 	"context"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -180,6 +181,24 @@ func TestG11SpoofedEvent(t *testing.T) {
 		if recorded := r.Types(after.RunID); len(recorded) > 0 {
 			t.Errorf("%s: a call after the end is recorded: %v", name, recorded)
 		}
+	}
+}
+
+// A capability that spoofs from a call of its own is stopped in all of its calls.
+func TestG11SpoofedEventOfItself(t *testing.T) {
+	depth := 0
+	r := rig.New(t, rig.Options{Provider: rig.Guests{"a": func(ctx context.Context, access *runtime.Access, _ json.RawMessage) (any, error) {
+		if depth++; depth == 2 {
+			rig.Call(ctx, access, "event.emit", object{"kind": "event", "name": "tool.completed"})
+			return object{}, nil
+		}
+		rig.Call(ctx, access, "a.run", object{})
+		rig.Call(context.WithoutCancel(ctx), access, "fs.write", object{"path": "after.txt", "content": "x"})
+		return object{}, nil
+	}}})
+	failed(t, r.Call("a.run", object{}), fault.PermissionDenied, "spoofed_event")
+	if _, err := os.Stat(filepath.Join(r.Root, "after.txt")); err == nil {
+		t.Error("a disabled capability went on")
 	}
 }
 

@@ -54,10 +54,20 @@ func (r *Registry) resolve(c *run, e permission.Effect) (permission.Effect, erro
 	if err == nil {
 		return resolved, nil
 	}
-	if beyond := r.bound(c, resolved); beyond != nil {
-		return resolved, beyond
+	return resolved, r.unusable(c, resolved)
+}
+
+// unusable is why a capability cannot use a path inside its ceiling that leads nowhere.
+// It tells a denial from that, and nothing of what is wrong where.
+func (r *Registry) unusable(c *run, e permission.Effect) error {
+	if beyond := r.bound(c, e); beyond != nil {
+		return beyond
 	}
-	return resolved, badPath(err)
+	d := r.config.Permission.Decide(c.request(r.config.Session.ID, []permission.Effect{e}))[0]
+	if d.Verdict == permission.Deny {
+		return &permission.DeniedError{Decision: d}
+	}
+	return fault.New(fault.InvalidInput, "bad_path", "the path %.200q leads to nothing that could be opened or made", e.Named)
 }
 
 // bound denies what no rule and no person can allow.

@@ -1,7 +1,9 @@
 package artifact_test
 
 import (
+	"context"
 	"encoding/base64"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -85,6 +87,25 @@ func TestG24TypeEscapes(t *testing.T) {
 	for _, name := range []string{"../x", "a/b", "", "A", ".hidden", "a\x00b", strings.Repeat("a", 33)} {
 		failed(t, r.Call("artifact.create", object{"type": name, "content": "x"}), fault.InvalidInput, "schema")
 	}
+}
+
+// Identical bytes share a file: its path would tell a capability that another one has
+// stored the same.
+func TestCapabilityIsNotToldThePath(t *testing.T) {
+	guest := func(ctx context.Context, access *runtime.Access, _ json.RawMessage) (any, error) {
+		var made created
+		e := rig.Call(ctx, access, "artifact.create", object{"type": "report", "content": "the same"})
+		if err := json.Unmarshal(e.Output, &made); err != nil {
+			return nil, err
+		}
+		if want := "report/" + made.ArtifactID; made.Path != want {
+			t.Errorf("path %s, want %s", made.Path, want)
+		}
+		return object{}, nil
+	}
+	r := rig.New(t, rig.Options{Provider: rig.Guests{"a": guest}})
+	r.Must("artifact.create", object{"type": "report", "content": "the same"}, nil)
+	r.Must("a.run", object{}, nil)
 }
 
 type piece struct {

@@ -68,7 +68,11 @@ func create(ctx context.Context, access *runtime.Access, in createInput) (any, e
 	if err != nil {
 		return nil, err
 	}
-	return createOutput{ArtifactID: record.ID, URI: record.URI, Path: record.Path, SHA256: record.SHA256, SizeBytes: record.Size}, nil
+	where := record.Path
+	if !access.Direct() { // a capability has no use for the path, and identical bytes of another one share their file
+		where = record.Type + "/" + record.ID
+	}
+	return createOutput{ArtifactID: record.ID, URI: record.URI, Path: where, SHA256: record.SHA256, SizeBytes: record.Size}, nil
 }
 
 type source interface {

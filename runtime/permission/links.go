@@ -70,8 +70,6 @@ func (s *linkSearch) walk(root string, counts func(path string) bool) {
 		switch {
 		case err != nil:
 			return s.unseen(err)
-		case entry.IsDir() && skips(path):
-			return fs.SkipDir
 		case entry.Type().IsRegular() && counts(path) && s.isSame(entry):
 			s.found = true
 			return errEnough
@@ -88,11 +86,6 @@ func (s *linkSearch) unseen(err error) error {
 	}
 	s.left = -1
 	return errEnough
-}
-
-// skips leaves out git's objects: many files, and no secret has its own name there.
-func skips(path string) bool {
-	return filepath.Base(path) == "objects" && filepath.Base(filepath.Dir(path)) == ".git"
 }
 
 func (s *linkSearch) inWorktree(path string) bool { return within(path, s.paths.worktrees) }
