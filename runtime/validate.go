@@ -14,7 +14,8 @@ func (r *Registry) validateInput(c *run) error {
 		c.call.Input = json.RawMessage(`{}`)
 	}
 	if err := canon.Check(c.call.Input, canon.Limits{Bytes: c.tool.limits().InputBytes}); err != nil {
-		return fault.New(fault.InvalidInput, "bad_json", "input of %s: %w", c.tool.Name, err)
+		return fault.New(fault.InvalidInput, "bad_json", "input of %s: %w", c.tool.Name, err).
+			WithHint("an input is one JSON object with quoted names, such as {\"path\":\"a.txt\"}")
 	}
 	s, err := r.schema(c.tool.InputSchema)
 	if err != nil {

@@ -117,5 +117,5 @@ func fact(e event.Event) string {
 	case p.DurationMS != nil:
 		return fmt.Sprintf("%d ms", *p.DurationMS)
 	}
-	return strings.TrimSpace(p.Digest + " " + p.Reason)
+	return strings.TrimSpace(p.Capability + " " + p.Digest + " " + p.Reason)
 }

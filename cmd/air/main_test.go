@@ -31,6 +31,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		RequireExplicitExec: true,
+		WorkdirRoot:         t.TempDir(),
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("AIR_HOME", filepath.Join(e.WorkDir, ".home"))
 			e.Setenv("HOME", filepath.Join(e.WorkDir, ".person"))

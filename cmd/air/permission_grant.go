@@ -40,6 +40,9 @@ func (a *app) permissionGrantCommand() *cobra.Command {
 					return fault.New(fault.InvalidInput, "usage", "--expires: %w", err).WithHint("a date such as 2027-01-31")
 				}
 			}
+			if expires != "" && g.Expires.Before(time.Now()) {
+				return fault.New(fault.InvalidInput, "usage", "--expires %s is over", expires)
+			}
 			if forSession {
 				s, err := a.session(cmd.Context(), at)
 				if err != nil {
