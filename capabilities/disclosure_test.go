@@ -11,7 +11,7 @@ import (
 
 const wantDisclosure = `acme-csv 1.2.0
   digest       DIGEST
-  source       registry ghcr.io/acme/csv:1.2.0
+  source       registry registry.example/acme/csv:1.2.0
   signer       none
   trust level  user_installed  (installed by you; nobody vouches for it)
 
@@ -60,7 +60,7 @@ It takes a config:
 
 func TestDisclosure(t *testing.T) {
 	b := openSample(t)
-	d := Disclose(b, Source{Kind: "registry", RegistryID: "ghcr.io", Package: "acme/csv", Version: "1.2.0"}, UserInstalled)
+	d := Disclose(b, Source{Kind: "registry", RegistryID: "registry.example", Package: "acme/csv", Version: "1.2.0"}, UserInstalled)
 	var out strings.Builder
 	if err := d.Write(&out); err != nil {
 		t.Fatal(err)
