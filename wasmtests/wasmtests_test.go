@@ -9,9 +9,12 @@ import (
 	"testing"
 )
 
-// TestSources builds every module again where wabt is installed.
+// TestSources builds every module again.
 func TestSources(t *testing.T) {
 	if _, err := exec.LookPath("wat2wasm"); err != nil {
+		if os.Getuid() == 0 || os.Getenv("CI") != "" {
+			t.Fatal("wat2wasm is missing: make test installs it (Debian: wabt)")
+		}
 		t.Skip("wat2wasm (Debian: wabt) is not installed")
 	}
 	sources, err := filepath.Glob("*/*.wat")

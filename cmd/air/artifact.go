@@ -25,6 +25,15 @@ func (a *app) artifacts(cmd *cobra.Command) (*artifact.Store, error) {
 	return s.Artifacts, nil
 }
 
+func (a *app) artifact(cmd *cobra.Command, id string) (*artifact.Store, artifact.Record, error) {
+	store, err := a.artifacts(cmd)
+	if err != nil {
+		return nil, artifact.Record{}, err
+	}
+	record, err := store.Get(cmd.Context(), id)
+	return store, record, err
+}
+
 func (a *app) artifactLsCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "ls",
@@ -56,11 +65,7 @@ func (a *app) artifactCatCommand() *cobra.Command {
 		Short: "Write an artifact's content to stdout",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			store, err := a.artifacts(cmd)
-			if err != nil {
-				return err
-			}
-			record, err := store.Get(cmd.Context(), args[0])
+			store, record, err := a.artifact(cmd, args[0])
 			if err != nil {
 				return err
 			}
@@ -82,11 +87,7 @@ func (a *app) artifactPathCommand() *cobra.Command {
 		Short: "Print the path of an artifact's file",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			store, err := a.artifacts(cmd)
-			if err != nil {
-				return err
-			}
-			record, err := store.Get(cmd.Context(), args[0])
+			_, record, err := a.artifact(cmd, args[0])
 			if err != nil {
 				return err
 			}

@@ -45,6 +45,12 @@ func TestScripts(t *testing.T) {
 			}
 			return nil
 		},
+		Condition: func(name string) (bool, error) {
+			if name == "race" {
+				return underRace, nil
+			}
+			return false, fmt.Errorf("unknown condition %q", name)
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status":    status,
 			"registry":  registry,

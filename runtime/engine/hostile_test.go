@@ -52,11 +52,11 @@ func TestG2MemoryStopsAtItsLimit(t *testing.T) {
 	wantFault(t, err, fault.ResourceExhausted, "memory")
 }
 
-// TestG3Recursion ends at the engine's stack limit, or before it at the worker's memory
-// limit where a build needs more for itself, as under the race detector.
+// TestG3Recursion ends at the engine's stack limit; under the race detector, which needs
+// more memory for itself, it can end before that at the worker's limit.
 func TestG3Recursion(t *testing.T) {
 	_, err := invoke(t, newPool(t), guest(t, "hostile/recursion"), `{}`)
-	if fault.Is(err, fault.ResourceExhausted) {
+	if slowdown > 1 && fault.Is(err, fault.ResourceExhausted) {
 		wantFault(t, err, fault.ResourceExhausted, "memory")
 		return
 	}
