@@ -24,22 +24,69 @@ func unsupported(what string) error {
 		WithHint("build a plain WebAssembly 2.0 core module")
 }
 
-func (d *decoder) importSection(r *reader) error {
+type imported struct {
+	importName
+	kind byte
+	of   uint32 // function: its type
+	table
+	global
+}
+
+type global struct {
+	value   byte // type
+	mutable bool
+}
+
+func (o *outline) importSection(r *reader) error {
 	for range r.count("imports", maxImports) {
-		name := importName{r.name(), r.name()}
-		kind := r.byte()
+		i := imported{importName: importName{r.name(), r.name()}, kind: r.byte()}
 		if r.err != nil {
 			return r.err
 		}
-		if kind != kindFunction {
-			return forbiddenImport(name, kindName(kind))
-		}
-		if err := d.importFunction(name, r.u32()); err != nil {
+		if err := o.describe(&i, r); err != nil {
 			return err
 		}
+		o.importedOf[i.kind]++
+		o.imports = append(o.imports, i)
 	}
-	d.imported = len(d.functions)
+	if o.importedOf[kindMemory] > 1 {
+		return unsupported("several memories")
+	}
 	return r.err
+}
+
+// describe reads what an import is. Guests import functions only.
+func (o *outline) describe(i *imported, r *reader) (err error) {
+	if o.allowed != nil && i.kind != kindFunction {
+		return forbiddenImport(i.importName, kindName(i.kind))
+	}
+	switch i.kind {
+	case kindFunction:
+		i.of = r.u32()
+		return o.importFunction(i, r)
+	case kindTable:
+		i.table, err = tableType(r)
+	case kindMemory:
+		i.table.limits, err = memoryType(r)
+	case kindGlobal:
+		i.global = globalType(r)
+		err = r.err
+	case kindTag:
+		err = unsupported("exceptions")
+	default:
+		err = fmt.Errorf("an import of kind %d", i.kind)
+	}
+	return err
+}
+
+func globalType(r *reader) global {
+	g := global{value: r.valueType()}
+	mutable := r.byte()
+	if mutable > 1 {
+		r.fail("mutability %d", mutable)
+	}
+	g.mutable = mutable == 1
+	return g
 }
 
 func kindName(kind byte) string {
@@ -49,16 +96,19 @@ func kindName(kind byte) string {
 	return fmt.Sprintf("kind %d", kind)
 }
 
-func (d *decoder) importFunction(name importName, typeIndex uint32) error {
-	want, ok := d.allowed[name]
-	if !ok {
-		return forbiddenImport(name, "function")
+func (o *outline) importFunction(i *imported, r *reader) error {
+	want, ok := o.allowed[i.importName]
+	if !ok && o.allowed != nil {
+		return forbiddenImport(i.importName, "function")
 	}
-	if err := d.addFunction(typeIndex); err != nil {
+	if r.err != nil {
+		return r.err
+	}
+	if err := o.addFunction(i.of); err != nil {
 		return err
 	}
-	if got := d.types[typeIndex]; got != want {
-		return fault.New(fault.InvalidInput, "forbidden_import", "module imports %s.%s as %s, it is %s", name.module, name.name, got, want).
+	if got := o.types[i.of]; got != want && o.allowed != nil {
+		return fault.New(fault.InvalidInput, "forbidden_import", "module imports %s.%s as %s, it is %s", i.module, i.name, got, want).
 			WithHint("declare the import as in air's SDK")
 	}
 	return nil
@@ -75,57 +125,68 @@ func forbiddenImport(name importName, kind string) error {
 	return e.WithHint("a guest imports functions of %s and %s and nothing else: files, network and commands go through tool_call", hostabi.Module, hostabi.WASIModule)
 }
 
-func (d *decoder) exportSection(r *reader) error {
-	d.exports = map[string]export{}
+type export struct {
+	name  string
+	kind  byte
+	index uint32
+}
+
+// reserved begins the names of what the rewriter exports.
+const reserved = "air."
+
+func (o *outline) exportSection(r *reader) error {
 	for range r.count("exports", maxExports) {
-		name := r.name()
-		e := export{r.byte(), r.u32()}
+		e := export{r.name(), r.byte(), r.u32()}
 		if r.err != nil {
 			return r.err
 		}
-		if _, twice := d.exports[name]; twice {
-			return fmt.Errorf("two exports are named %.100q", name)
+		if _, twice := o.exported[e.name]; twice {
+			return fmt.Errorf("two exports are named %.100q", e.name)
 		}
-		d.exports[name] = e
+		if e.kind >= kindTag {
+			return fmt.Errorf("an export of kind %d", e.kind)
+		}
+		if o.allowed != nil && strings.HasPrefix(e.name, reserved) {
+			return fault.New(fault.InvalidInput, "forbidden_export", "module exports %.100q: names that begin with %q are AIR's own", e.name, reserved).
+				WithHint("export it under another name")
+		}
+		o.exported[e.name] = len(o.exports)
+		o.exports = append(o.exports, e)
 	}
 	return r.err
 }
 
-func (d *decoder) startSection(r *reader) error {
-	index := r.u32()
-	if r.err != nil {
-		return r.err
-	}
-	s, ok := d.signatureOf(index)
-	if !ok || s != (signature{}) {
-		return fmt.Errorf("start function %d is not one without parameters and results", index)
-	}
-	return nil
-}
-
-// exported checks that the module exports what a guest must.
-func (d *decoder) exported() error {
-	if e, ok := d.exports[hostabi.ExportMemory]; !ok || d.memories != 1 || e != (export{kind: kindMemory}) {
+// checkExports checks that the module exports what a guest must.
+func (o *outline) checkExports() error {
+	if e, ok := o.export(hostabi.ExportMemory); !ok || len(o.memories) != 1 || e.kind != kindMemory || e.index != 0 {
 		return badExport("its memory under the name %q", hostabi.ExportMemory)
 	}
 	i32 := string([]byte{byte(hostabi.I32)})
-	if err := d.exportedFunction(hostabi.ExportCall, signature{i32, i32}); err != nil {
-		return d.explainCommand(err)
+	if err := o.exportedFunction(hostabi.ExportCall, signature{i32, i32}); err != nil {
+		return o.explainCommand(err)
 	}
-	if _, ok := d.exports[hostabi.ExportInitialize]; ok {
-		return d.exportedFunction(hostabi.ExportInitialize, signature{})
+	if _, ok := o.export(hostabi.ExportInitialize); ok {
+		return o.exportedFunction(hostabi.ExportInitialize, signature{})
 	}
 	return nil
 }
 
-func (d *decoder) exportedFunction(name string, want signature) error {
-	e, ok := d.exports[name]
+func (o *outline) export(name string) (e export, ok bool) {
+	i, ok := o.exported[name]
+	if ok {
+		e = o.exports[i]
+	}
+	return e, ok
+}
+
+func (o *outline) exportedFunction(name string, want signature) error {
+	e, ok := o.export(name)
 	if !ok || e.kind != kindFunction {
 		return badExport("the function %s %s", name, want)
 	}
-	got, known := d.signatureOf(e.index)
+	got, known := o.signatureOf(e.index)
 	if !known {
-		return fault.New(fault.InvalidInput, "invalid_module", "module exports function %d of %d as %s", e.index, len(d.functions), name)
+		return fault.New(fault.InvalidInput, "invalid_module", "module exports function %d of %d as %s", e.index, len(o.functions), name)
 	}
 	if got != want {
 		return badExport("the function %s as %s, not as %s", name, want, got)
@@ -139,8 +200,8 @@ func badExport(format string, args ...any) *fault.Error {
 }
 
 // explainCommand helps who built a program instead of a library.
-func (d *decoder) explainCommand(err error) error {
-	if _, ok := d.exports["_start"]; ok {
+func (o *outline) explainCommand(err error) error {
+	if _, ok := o.export("_start"); ok {
 		return fault.New(fault.InvalidInput, "forbidden_export", "module is a WASI command: it exports _start and no air_call").
 			WithHint("build a reactor: in Go with -buildmode=c-shared, in C with -mexec-model=reactor")
 	}

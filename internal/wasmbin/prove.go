@@ -1,5 +1,6 @@
-// Package wasmbin proves what a WebAssembly module can ask for, without compiling it. It
-// decodes sections, never instructions, and never panics whatever the bytes are.
+// Package wasmbin owns the binary form of WebAssembly 2.0 modules: it proves what one can
+// ask for without compiling it, and rewrites it into what an engine runs. It runs
+// nothing, and never panics whatever the bytes are.
 package wasmbin
 
 import (
@@ -11,10 +12,11 @@ import (
 	"github.com/aircoding/air/internal/fault"
 )
 
-// Limits of a module. The first four are those of the JavaScript embedding, or stricter;
-// honest modules stay far below. They let the cheapest compile bombs die before any
-// compiler sees them; the others end with the worker that compiles them.
+// Limits of a module: those of the JavaScript embedding, or stricter; honest modules stay
+// far below. They let the cheapest compile bombs die before any compiler sees them; the
+// others end with the worker that compiles them.
 const (
+	maxBody      = 7_654_321 // bytes of one function
 	maxFunctions = 200_000
 	maxLocals    = 50_000 // of one function
 	maxParams    = 1_000
@@ -24,31 +26,42 @@ const (
 	maxTables    = 16
 	maxTableSize = 1_000_000 // entries of all tables at the start
 	maxPages     = 65_536
+	maxGlobals   = 100_000
+	maxSegments  = 100_000
+	maxElements  = 10_000_000 // of one segment
 )
 
 // Prove checks that a module imports nothing but the ABI and the WASI stub, exports what
 // a guest must, and stays within the limits. minPages is the memory that it starts with.
 // The error is of kind invalid_input.
 func Prove(module []byte) (minPages uint32, err error) {
-	if len(module) > hostabi.MaxModule {
-		return 0, fault.New(fault.InvalidInput, "module_too_large", "module has %d bytes, the limit is %d", len(module), hostabi.MaxModule).
-			WithHint("build without debug information")
-	}
 	if err := header(module); err != nil {
 		return 0, err
 	}
-	d := decoder{allowed: allowed()}
-	if err := d.sections(module); err != nil {
+	o, err := outlineOf(module, allowed())
+	if err == nil {
+		err = o.bodies(countLocals)
+	}
+	if err == nil {
+		err = o.checkExports()
+	}
+	if err != nil {
 		return 0, classify(err)
 	}
-	if err := d.exported(); err != nil {
-		return 0, err
-	}
-	return d.minPages, nil
+	return o.memories[0].min, nil
 }
 
-// header tells modules from components and from what is no WebAssembly at all.
+func countLocals(_ int, body *reader) error {
+	return locals(body, groupsOfLocals(body), func(uint32, byte) {})
+}
+
+// header tells modules from components, from what is no WebAssembly at all, and from what
+// is too large.
 func header(module []byte) error {
+	if len(module) > hostabi.MaxModule {
+		return fault.New(fault.InvalidInput, "module_too_large", "module has %d bytes, the limit is %d", len(module), hostabi.MaxModule).
+			WithHint("build without debug information")
+	}
 	if !bytes.HasPrefix(module, []byte("\x00asm")) || len(module) < 8 {
 		return fault.New(fault.InvalidInput, "not_wasm", "not a WebAssembly module: it does not start with its magic number")
 	}

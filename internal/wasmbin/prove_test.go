@@ -2,6 +2,7 @@ package wasmbin
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"strings"
 	"testing"
@@ -14,7 +15,7 @@ import (
 // A module of the tests, section by section: one type (i32) -> (i32), one function, one
 // page, the two exports, a body.
 type parts struct {
-	types, imports, functions, tables, memories, globals, exports, start, code, tail []byte
+	types, imports, functions, tables, memories, globals, exports, start, elements, dataCount, code, data, tail []byte
 }
 
 func good() parts {
@@ -32,7 +33,7 @@ func (p parts) module() []byte {
 	for _, s := range []struct {
 		id   byte
 		body []byte
-	}{{1, p.types}, {2, p.imports}, {3, p.functions}, {4, p.tables}, {5, p.memories}, {6, p.globals}, {7, p.exports}, {8, p.start}, {10, p.code}} {
+	}{{1, p.types}, {2, p.imports}, {3, p.functions}, {4, p.tables}, {5, p.memories}, {6, p.globals}, {7, p.exports}, {8, p.start}, {9, p.elements}, {12, p.dataCount}, {10, p.code}, {11, p.data}} {
 		if s.body != nil {
 			b = append(b, wasmtests.Section(s.id, s.body)...)
 		}
@@ -45,6 +46,11 @@ func vec(items ...[]byte) []byte { return wasmtests.Vector(items...) }
 func name(s string) []byte { return append([]byte{byte(len(s))}, s...) }
 
 func exp(s string, kind, index byte) []byte { return append(name(s), kind, index) }
+
+// body encodes a function's body with its length.
+func body(code ...byte) []byte {
+	return append(binary.AppendUvarint(nil, uint64(len(code))), code...)
+}
 
 func imp(module, field string, kind byte, description ...byte) []byte {
 	return append(append(name(module), name(field)...), append([]byte{kind}, description...)...)
@@ -119,12 +125,15 @@ func TestRefuses(t *testing.T) {
 		{"G8 air_call of another type", func(p *parts) { p.types = vec([]byte{0x60, 1, 0x7e, 1, 0x7f}) }, "forbidden_export", "not as (i64) -> (i32)"},
 		{"G8 _initialize with a parameter", func(p *parts) { p.exports = append([]byte{3}, append(p.exports[1:], exp("_initialize", 0, 0)...)...) }, "forbidden_export", "_initialize as () -> ()"},
 		{"G8 air_call out of range", func(p *parts) { p.exports = vec(exp("memory", 2, 0), exp("air_call", 0, 9)) }, "invalid_module", "function 9"},
+		{"an export that is AIR's own", func(p *parts) { p.exports = vec(exp("memory", 2, 0), exp("air_call", 0, 0), exp("air.x", 0, 0)) }, "forbidden_export", `"air.x"`},
+		{"an export of a tag", func(p *parts) { p.exports = vec(exp("memory", 2, 0), exp("air_call", 0, 0), exp("x", 4, 0)) }, "invalid_module", "kind 4"},
 		{"a command", func(p *parts) { p.exports = vec(exp("memory", 2, 0), exp("_start", 0, 0)) }, "forbidden_export", "WASI command"},
 		{"threads", func(p *parts) { p.memories = vec([]byte{3, 1, 2}) }, "unsupported_module", "shared memory"},
 		{"memory64", func(p *parts) { p.memories = vec([]byte{4, 1}) }, "unsupported_module", "64-bit memory"},
 		{"exceptions", func(p *parts) { p.tail = wasmtests.Section(13, vec([]byte{0, 0})) }, "unsupported_module", "exceptions"},
 		{"garbage collection", func(p *parts) { p.types = vec([]byte{0x5f, 0}) }, "unsupported_module", "garbage collection"},
 		{"a memory above 4 GiB", func(p *parts) { p.memories = vec([]byte{0, 0x81, 0x80, 0x04}) }, "invalid_module", "65537"},
+		{"a maximum of a table below its minimum", func(p *parts) { p.tables = vec([]byte{0x70, 1, 2, 1}) }, "invalid_module", "2 to 1"},
 		{"a maximum below the minimum", func(p *parts) { p.memories = vec([]byte{1, 2, 1}) }, "invalid_module", "2 to 1"},
 		{"G2 a table of 4 billion", func(p *parts) { p.tables = vec([]byte{0x70, 0, 0xff, 0xff, 0xff, 0xff, 0x0f}) }, "module_too_complex", "table entries"},
 		{"two exports of one name", func(p *parts) { p.exports = vec(exp("memory", 2, 0), exp("air_call", 0, 0), exp("air_call", 0, 0)) }, "invalid_module", "two exports"},
@@ -140,8 +149,12 @@ func TestRefuses(t *testing.T) {
 		{"G17 a number of six bytes", func(p *parts) { p.functions = []byte{0x81, 0x80, 0x80, 0x80, 0x80, 0x00, 0} }, "invalid_module", "32 bits"},
 		{"G17 a number of 33 bits", func(p *parts) { p.functions = []byte{0x81, 0x80, 0x80, 0x80, 0x10, 0} }, "invalid_module", "32 bits"},
 		{"a count larger than what follows", func(p *parts) { p.types = []byte{0xff, 0x7f} }, "invalid_module", "types in 0 bytes"},
+		{"a value type of another proposal", func(p *parts) { p.types = vec([]byte{0x60, 1, 0x64, 0}) }, "unsupported_module", "type 0x64"},
+		{"a custom section without a name", func(p *parts) { p.tail = []byte{0, 0} }, "invalid_module", "custom section"},
+		{"a custom section whose name is not UTF-8", func(p *parts) { p.tail = []byte{0, 2, 1, 0xff} }, "invalid_module", "UTF-8"},
 		{"an unknown value type", func(p *parts) { p.types = vec([]byte{0x60, 1, 0x55, 0}) }, "invalid_module", "value type 0x55"},
 		{"1,001 parameters", func(p *parts) { p.types = vec(append([]byte{0x60, 0xe9, 0x07}, bytes.Repeat([]byte{0x7f}, 1001)...)) }, "module_too_complex", "1001 parameters"},
+		{"a function of 8,000,000 bytes", func(p *parts) { p.code = vec(body(make([]byte, 8_000_000)...)) }, "module_too_complex", "8000000 bytes"},
 		{"G10 50,001 locals", func(p *parts) { p.code = vec([]byte{8, 1, 0xd1, 0x86, 0x03, 0x7f, 0x41, 0, 0x0b}) }, "module_too_complex", "50001 locals"},
 	}
 	for _, test := range tests {
@@ -198,9 +211,9 @@ func TestEveryCut(t *testing.T) {
 // endsBetweenCustomSections allows for cutting off the name section as a whole, or the
 // data section, which no count announces.
 func endsBetweenCustomSections(module []byte, at int) bool {
-	r := &reader{data: module[8:], at: 8}
-	for len(r.data) > 0 {
-		if r.at == at {
+	r := &reader{data: module, pos: 8}
+	for r.left() > 0 {
+		if r.pos == at {
 			return true
 		}
 		r.byte()
