@@ -1,7 +1,7 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build demo test check bench fuzz clean
+.PHONY: build demo test check bench fuzz guests clean
 
 # Go keeps its caches below HOME.
 ifeq ($(strip $(HOME)),)
@@ -12,7 +12,7 @@ export PATH := $(CURDIR)/.tools/bin:$(PATH)
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false)
 
 # The SDKs and the examples are modules of their own.
-MODULES := $(patsubst %/go.mod,%,$(wildcard sdk/*/go.mod examples/*/go.mod))
+MODULES := $(patsubst %/go.mod,%,$(wildcard sdk/*/go.mod examples/*/go.mod wasmtests/guests/*/go.mod))
 # The race detector needs a C compiler.
 RACE := $(if $(shell command -v $$(go env CC)),-race)
 FUZZTIME ?= 15s
@@ -31,11 +31,17 @@ test:
 check:
 	./scripts/check $(MODULES)
 
+# Without cgo, as the program is built.
 bench:
-	go test -run '^$$' -bench . -timeout 30m ./wasmtests/bench
+	CGO_ENABLED=0 go test -run '^$$' -bench . -timeout 60m ./wasmtests/bench ./runtime/engine/wazero | go run ./wasmtests/bench/table
 
 fuzz:
 	./scripts/fuzz $(FUZZTIME)
+
+# The guests of other languages are committed: only who changes one builds them.
+guests:
+	./scripts/guest-deps
+	./wasmtests/build.sh
 
 clean:
 	rm -rf bin .tools

@@ -17,11 +17,13 @@ type FrameType byte
 const (
 	FrameLoad   FrameType = 'L' // host: the configuration, as JSON
 	FrameModule FrameType = 'M' // host: the module's bytes
+	FrameFreeze FrameType = 'F' // host: run what comes before a call, and send the image
 	FrameCall   FrameType = 'C' // host: an invocation, as JSON
 	FrameAnswer FrameType = 'A' // host: code and envelope, to a FrameTool or FrameEmit
 
-	FrameReady   FrameType = 'Y' // worker: the module is loaded
-	FrameRefused FrameType = 'X' // worker: the module does not load, and why
+	FrameReady   FrameType = 'Y' // worker: the module is compiled or loaded; one byte, 1 when its image is frozen already
+	FrameRefused FrameType = 'X' // worker: it is not, and why
+	FrameImage   FrameType = 'I' // worker: the image, or nothing where there is none
 	FrameTool    FrameType = 'T' // worker: a nested call
 	FrameEmit    FrameType = 'E' // worker: a log line, progress, output or event
 	FrameDone    FrameType = 'D' // worker: how the invocation ended

@@ -24,6 +24,10 @@ func TestFrameBytes(t *testing.T) {
 	}{
 		{FrameTool, EncodeTool("a.b", []byte("{}")), "T\x06\x00\x00\x00\x03a.b{}"},
 		{FrameEmit, EncodeEmit(EmitEvent, []byte("{}")), "E\x03\x00\x00\x00\x03{}"},
+		{FrameReady, [][]byte{EncodeReady(true)}, "Y\x01\x00\x00\x00\x01"},
+		{FrameReady, [][]byte{EncodeReady(false)}, "Y\x01\x00\x00\x00\x00"},
+		{FrameRefused, Refusal{Text: "no"}.Encode(), "X\x03\x00\x00\x00\x00no"},
+		{FrameRefused, Refusal{Cache: true, Text: "no"}.Encode(), "X\x03\x00\x00\x00\x01no"},
 		{FrameAnswer, EncodeAnswer(0, []byte("{}")), "A\x06\x00\x00\x00\x00\x00\x00\x00{}"},
 		{FrameAnswer, EncodeAnswer(EQUOTA, nil), "A\x04\x00\x00\x00\xfb\xff\xff\xff"},
 	}
@@ -111,20 +115,50 @@ func TestDoneComesBack(t *testing.T) {
 	}
 }
 
+func TestReadyAndRefused(t *testing.T) {
+	for _, payload := range []string{"", "\x02", "\x00\x00", "\xff"} {
+		var breach *FrameError
+		if _, err := DecodeReady([]byte(payload)); !errors.As(err, &breach) {
+			t.Errorf("ready %q: %v", payload, err)
+		}
+	}
+	for _, payload := range []string{"", "\x02no", "\xff"} {
+		var breach *FrameError
+		if _, err := DecodeRefusal([]byte(payload)); !errors.As(err, &breach) {
+			t.Errorf("refused %q: %v", payload, err)
+		}
+	}
+	long := Refusal{Cache: true, Text: strings.Repeat("x", 2*MaxRefused)}
+	payload := bytes.Join(long.Encode(), nil)
+	if got, err := DecodeRefusal(payload); err != nil || !got.Cache || len(payload) != MaxRefused {
+		t.Errorf("%d bytes, %v", len(payload), err)
+	}
+}
+
 func FuzzReceive(f *testing.F) {
 	f.Add([]byte("T\x06\x00\x00\x00\x03a.b{}"))
 	f.Add([]byte("D\x0c\x00\x00\x00\x02\x00\x00\x00\x00\x01\x00\x00\x00log"))
 	f.Add([]byte("E\x03\x00\x00\x00\x00{}"))
 	f.Add([]byte("D\xff\xff\xff\xff"))
+	f.Add([]byte("Y\x01\x00\x00\x00\x02"))
+	f.Add([]byte("X\x03\x00\x00\x00\x01no"))
 	f.Fuzz(func(t *testing.T, sent []byte) {
 		limits := Limits{OutputBytes: 100, LogBytes: 100}
 		c := NewConn(&stream{in: bytes.NewReader(sent)})
 		for {
-			typ, p, err := c.Receive(Allowed{FrameTool: 200, FrameEmit: 200, FrameDone: limits.MaxDone()})
+			typ, p, err := c.Receive(Allowed{FrameReady: 1, FrameRefused: 200, FrameTool: 200, FrameEmit: 200, FrameDone: limits.MaxDone()})
 			if err != nil {
 				return
 			}
 			switch typ {
+			case FrameReady:
+				if frozen, err := DecodeReady(p); err == nil && !bytes.Equal(EncodeReady(frozen), p) {
+					t.Errorf("readiness %q", p)
+				}
+			case FrameRefused:
+				if r, err := DecodeRefusal(p); err == nil && !bytes.Equal(bytes.Join(r.Encode(), nil), p) {
+					t.Errorf("refusal %q", p)
+				}
 			case FrameTool:
 				if name, _, err := DecodeTool(p); err == nil && len(name) > MaxToolName {
 					t.Errorf("name of %d bytes", len(name))

@@ -7,9 +7,49 @@ import (
 
 // LoadConfig is the payload of FrameLoad: what a worker is told before it gets a module.
 type LoadConfig struct {
-	CacheDir    string `json:"cache_dir,omitempty"` // "": compile without a cache
+	Compile     bool   `json:"compile,omitempty"`   // compile into CacheDir and end, without running anything
+	CacheDir    string `json:"cache_dir,omitempty"` // "": compile in memory
 	MemoryBytes int64  `json:"memory_bytes"`        // of the guest's linear memory
 	Limits      Limits `json:"limits"`
+}
+
+// DecodeReady reads the payload of a FrameReady.
+func DecodeReady(p []byte) (frozen bool, err error) {
+	if len(p) != 1 || p[0] > 1 {
+		return false, &FrameError{"malformed readiness"}
+	}
+	return p[0] == 1, nil
+}
+
+// EncodeReady returns the payload of a FrameReady.
+func EncodeReady(frozen bool) []byte { return []byte{bit(frozen, 1)} }
+
+// Refusal is why a worker does not load a module.
+type Refusal struct {
+	// Cache says that the fault is in the cache folder, not in the module.
+	Cache bool
+	Text  string
+}
+
+const (
+	maxRefusal = 4 << 10
+	// MaxRefused is the largest payload of a FrameRefused.
+	MaxRefused = 1 + maxRefusal
+	// MaxImage bounds the payload of a FrameImage.
+	MaxImage = 64 << 20
+)
+
+// Encode returns the payload of a FrameRefused in parts; a long text is cut.
+func (r Refusal) Encode() [][]byte {
+	return [][]byte{{bit(r.Cache, 1)}, []byte(r.Text[:min(len(r.Text), maxRefusal)])}
+}
+
+// DecodeRefusal reads the payload of a FrameRefused.
+func DecodeRefusal(p []byte) (Refusal, error) {
+	if len(p) < 1 || p[0] > 1 {
+		return Refusal{}, &FrameError{"malformed refusal"}
+	}
+	return Refusal{Cache: p[0] == 1, Text: string(p[1:])}, nil
 }
 
 // EncodeTool returns the payload of a FrameTool in parts.

@@ -122,7 +122,8 @@ func now(clock uint32) int64 {
 	if clock == 0 {
 		return time.Now().UnixNano()
 	}
-	return int64(time.Since(started)) + 1
+	// Not from 0: a guest whose state was kept by another worker must not see time go back.
+	return started.UnixNano() + int64(time.Since(started))
 }
 
 // fdstat says that 0 to 2 are character devices without rights: no other is open.

@@ -33,6 +33,43 @@ func LocalsTimesLoops() []byte {
 // Functions is 300,000 functions of four bytes (G10).
 func Functions() []byte { return module(repeat([]byte{0, 0x20, 0, 0x0b}, 300_000)...) }
 
+// Straight is one function of n additions, without a branch (G10). A million of them take
+// a compiler seconds, and an idle machine is done within the compile limit.
+func Straight(n int) []byte {
+	return guest(1, join([]byte{0, 0x20, 0}, bytes.Repeat([]byte{0x20, 0, 0x6a}, n), []byte{0x1a}, answer()), truth())
+}
+
+// truth is a data segment at the beginning of memory.
+func truth() []byte { return join([]byte{0, 0x41, 0, 0x0b}, leb(4), []byte("true")) }
+
+// Data is n MiB of data segments, all for the same place in a memory of one (G10).
+func Data(n int) []byte {
+	segment := join([]byte{0, 0x41, 0, 0x0b}, leb(1<<20), bytes.Repeat([]byte{'A'}, 1<<20))
+	segments := append(repeat(segment, n), truth())
+	return guest(16, join([]byte{0}, answer()), segments...)
+}
+
+// TwoMemories exports the first of two (G8).
+func TwoMemories() []byte {
+	return bytes.Replace(module([]byte{0, 0x41, 0, 0x0b}), Section(5, Vector([]byte{0, 1})), Section(5, Vector([]byte{0, 1}, []byte{0, 1})), 1)
+}
+
+// Overlong has the opcode of v128.const, 12, in two bytes, as the specification allows:
+// fd 8c 00. Who takes one byte for the opcode reads an i16x8.shr_s, an unreachable and
+// sixteen nops, and that is valid too (G17). Numbers and an opcode of the other prefix are
+// as long as they may be. It answers true when read as specified.
+func Overlong() []byte {
+	long := func(n byte) []byte { return []byte{n | 0x80, 0x80, 0x80, 0x80, 0} }
+	vector := bytes.Repeat([]byte{1}, 16)
+	return guest(1, join([]byte{0},
+		[]byte{0xfd, 12}, vector, []byte{0x41, 0}, []byte{0xfd, 0x8c, 0}, vector, // v128, i32, v128
+		[]byte{0xfd, 0x53, 0x45, 0x04, 0x40, 0x00, 0x0b}, // v128.any_true, eqz, if unreachable end
+		[]byte{0x1a, 0x1a},                                                                                      // drop the others
+		[]byte{0x41}, long(64), []byte{0x41}, long(1), []byte{0x41}, long(4), []byte{0xfc}, long(11), []byte{0}, // memory.fill
+		[]byte{0x20}, long(0), []byte{0x1a}, // local.get 0, drop
+		answer()), truth())
+}
+
 func repeat(body []byte, n int) [][]byte {
 	bodies := make([][]byte, n)
 	for i := range bodies {
@@ -55,6 +92,22 @@ func module(bodies ...[]byte) []byte {
 		Section(7, Vector([]byte("\x06memory\x02\x00"), []byte("\x08air_call\x00\x00"))),
 		Section(10, Vector(sized...)))
 }
+
+// guest has some pages of memory, data, and an air_call that may call function 0, which is
+// output_write.
+func guest(pages uint64, body []byte, data ...[]byte) []byte {
+	return join([]byte("\x00asm\x01\x00\x00\x00"),
+		Section(1, Vector([]byte{0x60, 1, 0x7f, 1, 0x7f}, []byte{0x60, 2, 0x7f, 0x7f, 1, 0x7f})),
+		Section(2, Vector([]byte("\x06air_v1\x0coutput_write\x00\x01"))),
+		Section(3, Vector([]byte{0})),
+		Section(5, Vector(join([]byte{0}, leb(pages)))),
+		Section(7, Vector([]byte("\x06memory\x02\x00"), []byte("\x08air_call\x00\x01"))),
+		Section(10, Vector(join(leb(uint64(len(body))), body))),
+		Section(11, Vector(data...)))
+}
+
+// answer is the end of a function that writes the first four bytes of memory.
+func answer() []byte { return []byte{0x41, 0, 0x41, 4, 0x10, 0, 0x0b} }
 
 // Section encodes a section.
 func Section(id byte, body []byte) []byte {

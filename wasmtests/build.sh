@@ -1,8 +1,59 @@
-#!/bin/sh
-# Builds every .wasm here from the .wat beside it. Needs wabt (Debian: wabt, 1.0.32).
-# Function names are kept: traces show them.
-set -e
+#!/usr/bin/env bash
+# Builds the .wasm files here from the sources beside them, with the same bytes each time:
+# build.sh [wat|c|rust|assemblyscript]…, all by default. scripts/guest-deps installs the
+# compilers. Function names are kept, for traces show them; debug information is not.
+set -euo pipefail
+
 cd "$(dirname "$0")"
-for f in guests/*.wat hostile/*.wat; do
-	wat2wasm --debug-names "$f" -o "${f%.wat}.wasm"
+asc=$PWD/../.tools/assemblyscript/node_modules/.bin/asc
+
+# sums FOLDER notes which sources its modules were built from: a test compares.
+sums() (
+	cd "$1"
+	shopt -s nullglob
+	sha256sum *.c *.rs *.ts *.wasm >SUMS
+)
+
+wat() {
+	for f in guests/*.wat hostile/*.wat; do
+		wat2wasm --debug-names "$f" -o "${f%.wat}.wasm"
+	done
+}
+
+# c compiles and links in two steps: one that does both with -O runs wasm-opt where there
+# is one, and it drops the names.
+c() {
+	local object
+	object=$(mktemp)
+	clang-19 --target=wasm32-wasi -Os -Wall -Wno-parentheses -c guests/c/words.c -o "$object"
+	clang-19 --target=wasm32-wasi -mexec-model=reactor -Wl,--strip-debug "$object" -o guests/c/words.wasm
+	clang-19 --target=wasm32 -ffreestanding -mbulk-memory -Os -Wall -Wno-parentheses -c guests/c/words.c -o "$object"
+	clang-19 --target=wasm32 -nostdlib -Wl,--no-entry,--strip-debug "$object" -o guests/c/words-free.wasm
+	rm -f "$object"
+	chmod -x guests/c/*.wasm
+	sums guests/c
+}
+
+# rust uses Debian's compiler by its path: another may come first, without the target.
+rust() {
+	(cd guests/rust && /usr/bin/rustc --edition 2021 --target wasm32-unknown-unknown --crate-type cdylib \
+		-C linker=wasm-ld-14 -C opt-level=s -C lto -C panic=abort -C strip=debuginfo words.rs -o words.wasm)
+	chmod -x guests/rust/*.wasm
+	sums guests/rust
+}
+
+assemblyscript() {
+	(cd guests/assemblyscript && "$asc" words.ts -Os --debug --use abort= -o words.wasm)
+	sums guests/assemblyscript
+}
+
+[ $# -gt 0 ] || set -- wat c rust assemblyscript
+for language; do
+	case $language in
+	wat | c | rust | assemblyscript) "$language" ;;
+	*)
+		echo "usage: build.sh [wat|c|rust|assemblyscript]…" >&2
+		exit 2
+		;;
+	esac
 done

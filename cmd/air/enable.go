@@ -15,7 +15,7 @@ func (a *app) enableCommand() *cobra.Command {
 		Use:   "enable ID[@DIGEST]",
 		Short: "Allow a capability in this project",
 		Long: "Show what a capability is and what it asks for, and ask. Enabling allows exactly what was shown, to exactly\n" +
-			"these bytes, for you in this project.",
+			"these bytes, for you in this project. Its module is then started once, without input, to save its calls that time.",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeInstalled,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -37,6 +37,7 @@ func (a *app) enableCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			a.warmUp(cmd.Context(), l, status)
 			return a.print(status, func(w io.Writer) { fmt.Fprintf(w, "enabled %s\n%s\n", id, status.Digest) })
 		},
 	}

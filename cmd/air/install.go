@@ -12,7 +12,8 @@ func (a *app) installCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "install DIR",
 		Short: "Install a capability from a folder",
-		Long:  "Validate the capability in a folder and copy it to ~/.air/capabilities. Nothing is run and nothing is enabled.",
+		Long:  "Validate the capability in a folder, copy it to ~/.air/capabilities and compile it. Nothing is run and nothing is\n" +
+			"enabled.",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			at, err := a.place()
@@ -31,6 +32,7 @@ func (a *app) installCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			a.compileAhead(cmd.Context(), at, installed)
 			return a.printInstalled(installed)
 		},
 	}

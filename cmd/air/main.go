@@ -9,10 +9,12 @@ import (
 	"syscall"
 
 	"github.com/aircoding/air/runtime/engine"
+	"github.com/aircoding/air/runtime/sandbox"
 )
 
 func main() {
 	engine.ServeIfWorker()
+	sandbox.ServeIfChild()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second interrupt ends air at once
 	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv}

@@ -15,12 +15,14 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/aircoding/air/runtime/engine"
+	"github.com/aircoding/air/runtime/sandbox"
 )
 
 // The test binary is air itself: for testscript by the name it is started under, and
 // for guests as their worker.
 func TestMain(m *testing.M) {
 	engine.ServeIfWorker()
+	sandbox.ServeIfChild()
 	if os.Getenv("AIR_TEST_MAIN") != "" {
 		main()
 	}

@@ -16,7 +16,8 @@ func (a *app) pullCommand() *cobra.Command {
 		Use:   "pull REF",
 		Short: "Pull a capability from a registry into the install store",
 		Long: "Pull a capability by tag or digest and place it in ~/.air/capabilities. Every byte is verified against its\n" +
-			"digest, the manifest is validated and the module's imports are proven. Nothing is run and nothing is enabled.",
+			"digest, the manifest is validated, the module's imports are proven, and it is compiled. Nothing is run and nothing\n" +
+			"is enabled.",
 		Example: "  air pull 127.0.0.1:5000/acme/csv-insight:0.1.0 --plain-http",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -32,6 +33,7 @@ func (a *app) pullCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			a.compileAhead(cmd.Context(), at, installed)
 			return a.printInstalled(installed)
 		},
 	}

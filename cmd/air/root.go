@@ -59,7 +59,7 @@ func (a *app) root() *cobra.Command {
 		a.pushCommand(), a.pullCommand(), a.installCommand(),
 		a.lsCommand(), a.enableCommand(), a.disableCommand(), a.rmCommand(),
 		a.eventCommand(), a.artifactCommand(), a.sessionCommand(), a.taskCommand(),
-		a.permissionCommand(), a.registryCommand(), a.versionCommand(), completionCommand(),
+		a.permissionCommand(), a.registryCommand(), a.cacheCommand(), a.doctorCommand(), a.versionCommand(), completionCommand(),
 	)
 	complete(root, "output", "text", "json")
 	root.CompletionOptions.DisableDefaultCmd = true

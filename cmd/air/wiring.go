@@ -57,7 +57,11 @@ func (a *app) permissions(at place, paths *permission.Paths) (*permission.Engine
 
 // pool starts the workers that guests run in.
 func (a *app) pool(at place) *engine.Pool {
-	p := engine.NewPool(engine.PoolOptions{CacheDir: at.home.Path("cache", "wasm")})
+	o := engine.PoolOptions{CacheDir: at.home.Path("cache", "wasm")}
+	if a.flags.verbose {
+		o.Log = func(message string) { a.note("%s", message) }
+	}
+	p := engine.NewPool(o)
 	a.later(func() error { p.Close(); return nil })
 	return p
 }

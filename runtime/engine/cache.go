@@ -1,150 +1,180 @@
 package engine
 
 import (
-	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash/crc32"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"time"
 
+	"github.com/aircoding/air/hostabi"
+	"github.com/aircoding/air/internal/wasmbin"
 	"github.com/aircoding/air/runtime/engine/wazero"
 )
 
-// cacheFolder is where a worker finds or leaves a module's machine code. A module is
-// compiled into a folder of its own beside the final one, which appears whole by a
-// rename: two processes that compile at once do not meet.
-type cacheFolder struct {
-	dir   string // "": none could be had
-	final string // set while the folder still has to be published
+// Cache is the folder that keeps compiled modules. Each has a folder of its own there, an
+// entry, which appears whole by a rename and disappears by one: two processes that compile
+// or clean up at once do not meet. Its methods may be used by several goroutines.
+type Cache struct {
+	dir      string
+	identity string // of the engine whose entries are used
 }
 
-// checksums is the file that lists what else is in a folder. The engine's own checksum
-// covers machine code but not the offsets into it: a flipped bit there would be a jump
-// to anywhere.
-const checksums = "checksums"
+// OpenCache returns the cache in a folder, which need not exist yet.
+func OpenCache(dir string) *Cache { return &Cache{dir: dir, identity: wazero.Identity()} }
 
-// staleAge is when a folder that nobody published counts as left behind.
-const staleAge = time.Hour
+const (
+	// frozenFile holds the image after _initialize. It is the one file that comes later
+	// than the rest.
+	frozenFile = "frozen"
+	// temporary marks what nobody published, or what is on its way out.
+	temporary = ".tmp-"
+	// staleAge is when such a folder counts as left behind.
+	staleAge = time.Hour
+)
 
-// openCache returns the module's folder if it is whole, else a new one to compile into.
-func (p *Pool) openCache(sha256 string) cacheFolder {
-	if p.options.CacheDir == "" {
-		return cacheFolder{}
+var (
+	sha256Name = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	entryName  = regexp.MustCompile(`^([0-9a-f]{64})(-[0-9a-f]{16})?$`)
+)
+
+// entry is a compiled module that was found whole.
+type entry struct {
+	dir    string
+	pages  uint32 // of the memory that the module starts with
+	frozen bool
+}
+
+// errNoEntry is a module that the cache does not hold.
+var errNoEntry = errors.New("not in the compile cache")
+
+// damagedError is an entry that was not what was published. It is gone.
+type damagedError struct{ reason error }
+
+func (e *damagedError) Error() string        { return e.reason.Error() }
+func (e *damagedError) Is(target error) bool { return target == errNoEntry }
+
+// path is where the entry of a module is, or would be.
+func (c *Cache) path(module string) string {
+	id := sha256.Sum256([]byte(c.identity))
+	return filepath.Join(c.dir, module+"-"+hex.EncodeToString(id[:8]))
+}
+
+// has reports whether there is an entry, whole or not.
+func (c *Cache) has(module string) bool {
+	_, err := os.Lstat(c.path(module))
+	return err == nil && sha256Name.MatchString(module)
+}
+
+// find returns the entry of a module, having read all of it. One that is not whole is
+// removed. Any error is an errNoEntry.
+func (c *Cache) find(module string) (entry, error) {
+	if !c.has(module) {
+		return entry{}, errNoEntry
 	}
-	final := filepath.Join(p.options.CacheDir, sha256)
-	switch whole, err := isWhole(final); {
-	case whole:
-		return cacheFolder{dir: final}
-	case err == nil:
-		p.log("compile cache of module %.12s is damaged or of another version: compiling again", sha256)
-		os.RemoveAll(final)
-	}
-	dir, err := newCacheFolder(p.options.CacheDir, sha256)
+	e := entry{dir: c.path(module)}
+	pages, err := verify(e.dir, c.identity)
 	if err != nil {
-		p.log("no compile cache: %v", err)
-		return cacheFolder{}
+		c.remove(e.dir)
+		return entry{}, &damagedError{err}
 	}
-	return cacheFolder{dir: dir, final: final}
+	now := time.Now()
+	_ = os.Chtimes(e.dir, now, now) // the age of entries is for tidiness only
+	e.pages = pages
+	_, err = os.Lstat(filepath.Join(e.dir, frozenFile))
+	e.frozen = err == nil
+	return e, nil
 }
 
-func newCacheFolder(parent, sha256 string) (string, error) {
-	if err := os.MkdirAll(parent, 0o700); err != nil {
-		return "", err
-	}
-	left, _ := filepath.Glob(filepath.Join(parent, sha256+".tmp-*"))
-	for _, dir := range left {
-		if info, err := os.Stat(dir); err == nil && time.Since(info.ModTime()) > staleAge {
-			os.RemoveAll(dir)
-		}
-	}
-	return os.MkdirTemp(parent, sha256+".tmp-*")
-}
-
-// publish makes a filled folder the one that others find. When another process was
-// faster, its folder stays.
-func (f cacheFolder) publish() error {
-	if f.final == "" {
+// checkFrozen removes the frozen image of an entry when it is damaged, and says so. The
+// rest of the entry does without.
+func (e *entry) checkFrozen() error {
+	if !e.frozen {
 		return nil
 	}
-	defer os.RemoveAll(f.dir) // nothing is there any more after the rename
-	list, err := describe(f.dir)
+	path := filepath.Join(e.dir, frozenFile)
+	data, err := readRegular(path, hostabi.MaxImage)
+	if err == nil {
+		_, err = wasmbin.DecodeImage(data)
+	}
+	if err != nil {
+		e.frozen = false
+		os.Remove(path)
+	}
+	return err
+}
+
+// create returns a new empty folder in which to make the entry of a module, and removes
+// what others left behind.
+func (c *Cache) create(module string) (dir string, err error) {
+	if err := os.MkdirAll(c.dir, 0o700); err != nil {
+		return "", err
+	}
+	c.sweep(time.Now())
+	return os.MkdirTemp(c.dir, module+temporary+"*")
+}
+
+// publish makes a filled folder the entry of a module. When another process was faster,
+// its entry stays.
+func (c *Cache) publish(dir, module string, pages uint32) error {
+	list, err := describe(dir, c.identity, pages)
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(f.dir, checksums), list, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, checksums), list, 0o600); err != nil {
 		return err
 	}
-	if err := os.Rename(f.dir, f.final); err != nil {
-		if _, statErr := os.Stat(f.final); statErr != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// abandon removes a folder that was not published.
-func (f cacheFolder) abandon() {
-	if f.final != "" {
-		os.RemoveAll(f.dir)
-	}
-}
-
-// remove removes a folder that is of no use, published or not.
-func (f cacheFolder) remove() {
-	if f.dir != "" {
-		os.RemoveAll(f.dir)
-	}
-}
-
-// published reports whether the folder came from an earlier load.
-func (f cacheFolder) published() bool { return f.dir != "" && f.final == "" }
-
-// isWhole reports whether the folder holds exactly what was published. An error says
-// that there is no folder.
-func isWhole(dir string) (bool, error) {
-	if _, err := os.Stat(dir); err != nil {
-		return false, err
-	}
-	want, err := os.ReadFile(filepath.Join(dir, checksums))
+	final := c.path(module)
+	err = os.Rename(dir, final)
 	if err != nil {
-		return false, nil
+		if _, statErr := os.Lstat(final); statErr == nil {
+			return nil
+		}
 	}
-	got, err := describe(dir)
-	return err == nil && bytes.Equal(got, want), nil
+	return err
 }
 
-// describe lists the files of a folder with their checksums, after the engine that they
-// belong to. The checksums find damage; they prove nothing against who can write here.
-func describe(dir string) ([]byte, error) {
-	list := []byte(wazero.Identity() + "\n")
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() || path == filepath.Join(dir, checksums) {
-			return err
-		}
-		sum, size, err := checksum(path)
-		if err != nil {
-			return err
-		}
-		name, err := filepath.Rel(dir, path)
-		list = fmt.Appendf(list, "%08x %d %s\n", sum, size, name)
+// freeze adds the frozen image to the entry of a module.
+func (c *Cache) freeze(module string, image []byte) (err error) {
+	f, err := os.CreateTemp(c.dir, module+temporary+"*")
+	if err != nil {
 		return err
-	})
-	return list, err
+	}
+	defer os.Remove(f.Name()) // it is not there any more after the rename
+	_, err = f.Write(image)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), filepath.Join(c.path(module), frozenFile))
 }
 
-// checksum reads a file piece by piece: machine code is several times its module, and
-// fresh memory for all of it costs more than the reading.
-func checksum(path string) (sum uint32, size int64, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return 0, 0, err
+// remove removes an entry. It is renamed away first, so that nobody finds half of it.
+func (c *Cache) remove(dir string) error {
+	away := dir + temporary + rand.Text()
+	if err := os.Rename(dir, away); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // another process was faster
+		}
+		return fmt.Errorf("removing a cache entry: %w", err)
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	hash := crc32.New(crc32.MakeTable(crc32.Castagnoli))
-	size, err = io.Copy(hash, f)
-	return hash.Sum32(), size, err
+	return os.RemoveAll(away)
+}
+
+// sweep removes what processes that are gone left behind.
+func (c *Cache) sweep(now time.Time) {
+	all, _ := os.ReadDir(c.dir)
+	for _, e := range all {
+		if !strings.Contains(e.Name(), temporary) {
+			continue
+		}
+		if info, err := e.Info(); err == nil && now.Sub(info.ModTime()) > staleAge {
+			os.RemoveAll(filepath.Join(c.dir, e.Name()))
+		}
+	}
 }

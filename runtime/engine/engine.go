@@ -14,12 +14,21 @@ import (
 
 // Engine compiles one module and runs it. It lives in a worker process.
 type Engine interface {
-	// Load compiles and links a module that the import proof accepted. cached is false
-	// when machine code was neither taken from nor put into the cache folder.
-	Load(module []byte, cacheDir string, memoryBytes int64) (cached bool, err error)
-	// Run carries out a call in a fresh instance and returns what air_call returned.
-	// An error is a trap.
+	// Compile prepares a module that the import proof accepted, and leaves in the empty
+	// folder dir all that Load needs. It runs nothing of the module.
+	Compile(module []byte, dir string) error
+	// Load makes ready what Compile left in dir, or with dir "" compiles module in memory.
+	Load(module []byte, dir string, memoryBytes int64) error
+	// Freeze runs start and _initialize and returns the encoded image of what they left
+	// behind, from which calls start from now on; nil when there is no such image.
+	Freeze() []byte
+	// Frozen reports whether calls start after _initialize already.
+	Frozen() bool
+	// Run carries out a call and returns what air_call returned. An error is a trap.
 	Run(call *hostabi.Call) (status uint32, err error)
+	// Reset removes what the last call left behind and prepares for the next. It runs
+	// nothing of the module. It comes after every Run and before the first.
+	Reset()
 	// MemoryRefused reports whether the last call was refused memory.
 	MemoryRefused() bool
 }

@@ -15,10 +15,11 @@ import (
 type code struct {
 	bytes  []byte
 	sha256 string
+	pages  uint32 // of the memory that it starts with
 }
 
-// read returns the module's bytes after the import proof. They are hashed here, where
-// they are used: a file that was verified earlier may be another one by now.
+// read returns the module's bytes after the import proof, for compiling. They are hashed
+// here, where they are used: a file that was verified earlier may be another one by now.
 func (m Module) read() (code, error) {
 	bytes, err := readModule(m.Path)
 	if err != nil {
@@ -31,7 +32,11 @@ func (m Module) read() (code, error) {
 		return code{}, fault.New(fault.Integrity, "module_changed", "module of %s has sha256 %s, verified was %q", m.Tool, c.sha256, m.SHA256).
 			WithHint("the file changed on disk: install the capability again")
 	}
-	return c, m.prove(bytes)
+	// No engine sees a module that asks for more than the ABI gives.
+	if c.pages, err = wasmbin.Prove(bytes); err != nil {
+		return code{}, err
+	}
+	return c, m.checkMemory(c.pages)
 }
 
 func readModule(path string) ([]byte, error) {
@@ -45,12 +50,8 @@ func readModule(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// prove refuses a module that asks for more than the ABI gives, before any engine sees it.
-func (m Module) prove(module []byte) error {
-	pages, err := wasmbin.Prove(module)
-	if err != nil {
-		return err
-	}
+// checkMemory refuses a module that starts with more memory than its limit.
+func (m Module) checkMemory(pages uint32) error {
 	limit := m.Limits.WithDefaults().MemoryBytes
 	if need := int64(pages) * hostabi.PageSize; need > limit {
 		return fault.New(fault.InvalidInput, "initial_memory", "module of %s starts with %d bytes of memory, its limit is %d", m.Tool, need, limit).

@@ -38,7 +38,8 @@ func killedFor(reason error) endCause {
 // inspect classifies a worker that is gone and was not killed from here.
 func (w *worker) inspect(err error) *endedError {
 	status, _ := w.cmd.ProcessState.Sys().(syscall.WaitStatus)
-	said, _, _ := bytes.Cut(w.stderr.head, []byte("\n"))
+	text := w.stderr.text()
+	said, _, _ := bytes.Cut(text, []byte("\n"))
 	reason := fmt.Errorf("worker ended: %v", w.cmd.ProcessState)
 	if len(said) > 0 {
 		reason = fmt.Errorf("%w: %s", reason, printable(string(said), 200))
@@ -50,7 +51,7 @@ func (w *worker) inspect(err error) *endedError {
 		return &endedError{causeViolation, fmt.Errorf("worker left in the middle of a call: %w", err)}
 	case status.Exited() && status.ExitStatus() == setupFailed:
 		return &endedError{causeSetup, reason}
-	case status.Exited() && outOfMemory(w.stderr.head):
+	case status.Exited() && outOfMemory(text):
 		return &endedError{causeMemory, reason}
 	}
 	return &endedError{causeCrash, reason}
@@ -71,7 +72,7 @@ func outOfMemory(said []byte) bool {
 func (m Module) loadFault(err error) error {
 	var refused *refusedError
 	if errors.As(err, &refused) {
-		return fault.New(fault.InvalidInput, "invalid_module", "module of %s: %s", m.Tool, printable(refused.text, 500)).
+		return fault.New(fault.InvalidInput, "invalid_module", "module of %s: %v", m.Tool, refused).
 			WithHint("the module is not valid WebAssembly: build it again, or tell its publisher")
 	}
 	var ended *endedError

@@ -3,8 +3,8 @@ package engine
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -15,36 +15,69 @@ import (
 
 // PoolOptions say how a Pool works. The zero value compiles without a cache.
 type PoolOptions struct {
-	// CacheDir is the absolute path of the folder that keeps machine code, with one folder
-	// for each module.
+	// CacheDir is the absolute path of the compile cache's folder.
 	CacheDir string
+	// CacheBytes is what the cache may hold after a module was added: the modules unused
+	// for longest go. 0 means 2 GiB.
+	CacheBytes int64
+	// MaxWorkers is how many workers there may be at a time, those included that wait for
+	// a next call. 0 means 16. At most two more compile.
+	MaxWorkers int
+	// MaxBytes is what these may use together, where each counts with its guest's memory
+	// limit and 256 MiB for the process. 0 means 8 GiB. One worker is always allowed.
+	MaxBytes int64
+	// Spare keeps one more worker of a module ready than are in use, from its first call
+	// on.
+	Spare bool
 	// Log is told what went wrong without consequence for a call.
 	Log func(message string)
 }
 
-// maxIdle is how many loaded workers wait for a next call, in all.
-const maxIdle = 4
+func (o PoolOptions) withDefaults() PoolOptions {
+	if o.CacheBytes == 0 {
+		o.CacheBytes = 2 << 30
+	}
+	if o.MaxWorkers == 0 {
+		o.MaxWorkers = 16
+	}
+	if o.MaxBytes == 0 {
+		o.MaxBytes = 8 << 30
+	}
+	return o
+}
+
+var errClosed = errors.New("the pool is closed")
 
 // growth is how much larger than after loading a worker may be between two calls.
 const growth = 64 << 20
 
-// Pool starts workers and keeps a few for the next call of the same module by the same
+// Pool starts workers and keeps some for the next call of the same module by the same
 // capability. It is safe for concurrent use.
 type Pool struct {
 	options PoolOptions
-	starter *starter
+	cache   *Cache // nil: none
+	clock   clock
+	starter *sandbox.Starter
 	argv    []string
-	compile time.Duration // deadline of one module's loading
+	started func(*process) // is told of each process, where it is set
+	compile time.Duration  // deadline of one module's loading
 
-	mu     sync.Mutex
-	closed bool
-	idle   []idleWorker // oldest first
-	slots  map[string]chan struct{}
-}
+	compiling  chan struct{}  // holds one for each module that is being compiled
+	ended      chan struct{}  // closed by Close
+	background sync.WaitGroup // what no call waits for
 
-type idleWorker struct {
-	key    workerKey
-	worker *worker
+	mu      sync.Mutex
+	closed  bool
+	idle    []idleWorker // oldest first
+	disarm  func() bool  // stops the timer that ends idle workers; nil: none runs
+	waiting []*waiter    // in the order in which they came
+	room    room         // that all workers take, idle ones included
+	busy    map[workerKey]int
+	spares  map[workerKey]int // those being started, for each module that was called
+	plain   map[workerKey]bool
+	health  map[patient]*health
+	slots   map[string]chan struct{}
+	modules map[string]chan struct{} // held while a module is compiled into the cache
 }
 
 // workerKey is what two calls must have in common to use the same worker.
@@ -55,26 +88,50 @@ type workerKey struct {
 
 // NewPool returns a pool that has started nothing yet.
 func NewPool(options PoolOptions) *Pool {
-	return &Pool{
-		options: options,
-		starter: newStarter(),
-		argv:    []string{workerName},
-		compile: compileDeadline,
-		slots:   map[string]chan struct{}{},
+	p := &Pool{
+		options:   options.withDefaults(),
+		clock:     systemClock(),
+		starter:   &sandbox.Starter{Bounded: true},
+		argv:      []string{workerName},
+		compile:   compileDeadline,
+		compiling: make(chan struct{}, maxCompiling),
+		ended:     make(chan struct{}),
+		busy:      map[workerKey]int{},
+		spares:    map[workerKey]int{},
+		plain:     map[workerKey]bool{},
+		health:    map[patient]*health{},
+		slots:     map[string]chan struct{}{},
+		modules:   map[string]chan struct{}{},
 	}
+	if options.CacheDir != "" {
+		p.cache = OpenCache(options.CacheDir)
+	}
+	return p
 }
 
 // Close ends the workers that wait, without waiting for them to be gone, and lets no more
 // start. Calls under way end with their contexts.
 func (p *Pool) Close() {
 	p.mu.Lock()
-	idle := p.idle
-	p.idle, p.closed = nil, true
-	p.mu.Unlock()
-	for _, i := range idle {
-		i.worker.release(errRetired)
+	if p.closed {
+		p.mu.Unlock()
+		return
 	}
-	p.starter.close()
+	p.closed = true
+	close(p.ended)
+	for len(p.idle) > 0 {
+		p.endIdle(0)
+	}
+	if p.disarm != nil {
+		p.disarm()
+	}
+	for _, w := range p.waiting {
+		close(w.granted)
+	}
+	p.waiting = nil
+	p.mu.Unlock()
+	p.background.Wait()
+	p.starter.Close()
 }
 
 func (p *Pool) log(format string, args ...any) {
@@ -89,12 +146,15 @@ func (p *Pool) log(format string, args ...any) {
 // A module that is not in the compile cache is compiled first. That has a deadline of
 // its own, and ctx still ends it.
 func (p *Pool) invoke(ctx context.Context, m Module, input json.RawMessage, h handler) (result, error) {
-	m.Limits = m.Limits.WithDefaults()
-	if err := m.Limits.Validate(); err != nil {
-		return result{}, fault.New(fault.InvalidInput, "bad_limits", "limits of %s: %w", m.Tool, err)
+	m, err := m.complete()
+	if err != nil {
+		return result{}, err
 	}
 	text, err := m.invocation(input)
 	if err != nil {
+		return result{}, err
+	}
+	if err := p.checkHealth(m); err != nil {
 		return result{}, err
 	}
 	release, err := p.slot(ctx, m)
@@ -104,11 +164,17 @@ func (p *Pool) invoke(ctx context.Context, m Module, input json.RawMessage, h ha
 	defer release()
 	w, err := p.take(ctx, m)
 	if err != nil {
-		return result{}, err
+		p.judge(m, err)
+		return result{}, m.loadFault(err)
 	}
 	reusable := false
 	defer func() { p.put(m, w, reusable) }() // also when h panics
+	if err := p.freeze(ctx, m, w); err != nil {
+		p.judge(m, err)
+		return result{}, m.endFault(err)
+	}
 	done, reusable, err := w.call(ctx, text, h)
+	p.judge(m, err)
 	if err != nil {
 		return result{}, m.endFault(err)
 	}
@@ -138,54 +204,44 @@ func (m Module) key() workerKey {
 	return workerKey{m.Capability, m.SHA256, m.Limits}
 }
 
-// take returns an idle worker of the module, or a new one.
+// take returns a worker that has loaded the module and waits for a call.
 func (p *Pool) take(ctx context.Context, m Module) (*worker, error) {
-	for {
-		w := p.takeIdle(m.key())
-		if w == nil {
-			return p.start(ctx, m)
-		}
-		select {
-		case <-w.exited:
-			w.release(errRetired)
-		default:
-			return w, nil
+	w, err := p.admit(ctx, m)
+	if err == nil && w == nil {
+		w, err = p.start(ctx, m)
+		if err != nil {
+			p.mu.Lock()
+			p.freeRoom(m)
+			p.mu.Unlock()
 		}
 	}
-}
-
-func (p *Pool) takeIdle(key workerKey) *worker {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for i := len(p.idle) - 1; i >= 0; i-- {
-		if p.idle[i].key == key {
-			w := p.idle[i].worker
-			p.idle = slices.Delete(p.idle, i, i+1)
-			return w
-		}
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	if p.options.Spare {
+		p.mu.Lock()
+		p.replenish(m)
+		p.mu.Unlock()
+	}
+	return w, nil
 }
 
 // put keeps a worker for the next call, or ends it.
 func (p *Pool) put(m Module, w *worker, reusable bool) {
-	if !reusable || w.hasGrown() || !p.keep(m.key(), w) {
-		w.release(errRetired)
-	}
-}
-
-func (p *Pool) keep(key workerKey, w *worker) bool {
+	reusable = reusable && !w.hasGrown()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed {
-		return false
+	p.done(m.key())
+	if reusable {
+		p.rest(m, w)
+	} else {
+		p.end(w)
+		p.grant()
 	}
-	p.idle = append(p.idle, idleWorker{key, w})
-	if len(p.idle) > maxIdle {
-		p.idle[0].worker.release(errRetired)
-		p.idle = slices.Delete(p.idle, 0, 1)
+	if p.options.Spare {
+		p.spares[m.key()] += 0 // called: from now on there are spares
+		p.replenish(m)
 	}
-	return true
 }
 
 // hasGrown looks every few calls: a look costs a tenth of a small call.

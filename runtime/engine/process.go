@@ -4,7 +4,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	goruntime "runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -31,60 +31,8 @@ var (
 	errBreach  = errors.New("worker broke the protocol")
 )
 
-// starter starts processes from one thread that lives until the last of them is gone. A
-// worker gets the parent-death signal when the thread that started it ends, and a
-// goroutine's thread may end at any time.
-type starter struct {
-	requests chan func()
-	once     sync.Once
-	mu       sync.Mutex
-	closed   bool
-	running  sync.WaitGroup
-}
-
-var errClosed = errors.New("the pool is closed")
-
-func newStarter() *starter { return &starter{requests: make(chan func())} }
-
-func (s *starter) start(cmd *exec.Cmd) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return errClosed
-	}
-	s.once.Do(func() {
-		go func() {
-			goruntime.LockOSThread() // and never unlocked: the thread ends with the goroutine
-			for f := range s.requests {
-				f()
-			}
-		}()
-	})
-	result := make(chan error)
-	s.requests <- func() { result <- cmd.Start() }
-	err := <-result
-	if err == nil {
-		s.running.Add(1)
-	}
-	return err
-}
-
-// close lets the thread end when all processes have.
-func (s *starter) close() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return
-	}
-	s.closed = true
-	go func() {
-		s.running.Wait()
-		close(s.requests)
-	}()
-}
-
 // startProcess starts a worker that has one end of a socketpair and nothing else.
-func startProcess(s *starter, profile sandbox.Worker, argv []string) (*process, error) {
+func startProcess(s *sandbox.Starter, profile sandbox.Worker, argv []string) (*process, error) {
 	path, err := sandbox.Executable()
 	if err != nil {
 		return nil, err
@@ -97,14 +45,14 @@ func startProcess(s *starter, profile sandbox.Worker, argv []string) (*process, 
 	p := &process{socket: host, exited: make(chan struct{})}
 	p.cmd = &exec.Cmd{Path: path, Args: argv, Stderr: &p.stderr, ExtraFiles: []*os.File{worker}}
 	profile.Prepare(p.cmd)
-	if err := s.start(p.cmd); err != nil {
+	if err := s.Start(p.cmd); err != nil {
 		host.close()
 		return nil, err
 	}
 	go func() {
 		_ = p.cmd.Wait() // how it ended is in ProcessState
 		close(p.exited)
-		s.running.Done()
+		s.Ended()
 	}()
 	return p, nil
 }
@@ -145,11 +93,22 @@ func (p *process) gone(patience time.Duration) bool {
 }
 
 // capped keeps the head of what a worker writes to stderr, which is where the Go runtime
-// says why it ends. It is read only after the process is gone.
-type capped struct{ head []byte }
+// says why it ends.
+type capped struct {
+	mu   sync.Mutex
+	head []byte
+}
 
 func (c *capped) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	room := 4096 - len(c.head)
 	c.head = append(c.head, p[:max(0, min(len(p), room))]...)
 	return len(p), nil
+}
+
+func (c *capped) text() []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.head)
 }

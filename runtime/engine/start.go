@@ -3,67 +3,158 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/aircoding/air/hostabi"
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/runtime/sandbox"
 )
 
-// start returns a new worker that has loaded the module. Machine code that ends a worker
-// is thrown away, and the module compiled again.
+// start returns a new worker that has loaded the module.
 func (p *Pool) start(ctx context.Context, m Module) (*worker, error) {
-	w, folder, err := p.load(ctx, m)
-	var ended *endedError
-	if folder.published() && errors.As(err, &ended) && (ended.cause == causeCrash || ended.cause == causeMemory) {
-		p.log("worker of %s ended while it loaded cached code, which is compiled again: %v", m.Tool, err)
-		folder.remove()
-		w, _, err = p.load(ctx, m)
+	w, err := p.startCached(ctx, m)
+	if err == errNoCache {
+		w, err = p.startUncached(ctx, m)
 	}
 	if err != nil {
-		return nil, m.loadFault(err)
+		return nil, err
+	}
+	w.need = m.need()
+	w.fresh = sandbox.ResidentBytes(w.cmd.Process.Pid)
+	return w, nil
+}
+
+// errNoCache is a cache that is of no use now: there is none, or it cannot be written.
+var errNoCache = errors.New("no compile cache")
+
+// startCached returns a worker that has loaded the module's cache entry, which is made
+// where there is none.
+func (p *Pool) startCached(ctx context.Context, m Module) (*worker, error) {
+	if p.cache == nil {
+		return nil, errNoCache
+	}
+	w, err := p.loadEntry(ctx, m)
+	if err != errNoEntry {
+		return w, err
+	}
+	if err := p.compileEntry(ctx, m); err != nil {
+		return nil, err
+	}
+	w, err = p.loadEntry(ctx, m)
+	if err == errNoEntry { // gone again, or of no use: another attempt would end likewise
+		return nil, errNoCache
+	}
+	return w, err
+}
+
+// loadEntry returns a worker that has loaded the module's cache entry, or errNoEntry. An
+// entry that a worker cannot load is removed: damage that no checksum shows. The module
+// itself is not looked at: the entry was made of the bytes whose sha256 it has as a name.
+func (p *Pool) loadEntry(ctx context.Context, m Module) (*worker, error) {
+	if !p.cache.has(m.SHA256) {
+		return nil, errNoEntry
+	}
+	w, err := p.spawn(m) // the entry is read while the process starts
+	if err != nil {
+		return nil, err
+	}
+	e, err := p.find(m)
+	if err == nil {
+		err = m.checkMemory(e.pages)
+	}
+	if err == nil {
+		w.cached = true
+		err = w.load(ctx, p.compile, m.loadConfig(e.dir), nil)
+	}
+	if err == nil {
+		return w, nil
+	}
+	w.release(errRetired)
+	if err == errNoEntry || ctx.Err() != nil {
+		return nil, err
+	}
+	if isUseless(err) || !p.cache.has(m.SHA256) { // or somebody removed it meanwhile
+		p.log("the compile cache's entry of %s is of no use and will be made again: %v", m.Tool, err)
+		if err := p.cache.remove(e.dir); err != nil {
+			p.log("%v", err)
+		}
+		return nil, errNoEntry
+	}
+	return nil, err
+}
+
+// isUseless tells what an entry does to a worker from what the context or the system does
+// to it: no guest runs while it loads.
+func isUseless(err error) bool {
+	var refused *refusedError
+	var ended *endedError
+	return errors.As(err, &refused) && refused.Cache ||
+		errors.As(err, &ended) && ended.cause != causeStopped && ended.cause != causeSetup && ended.cause != causeCompile
+}
+
+// find returns the module's cache entry or errNoEntry.
+func (p *Pool) find(m Module) (entry, error) {
+	e, err := p.cache.find(m.SHA256)
+	var damaged *damagedError
+	if errors.As(err, &damaged) {
+		p.log("the compile cache's entry of %s is damaged and will be made again: %v", m.Tool, damaged.reason)
+	}
+	if err != nil {
+		return entry{}, errNoEntry
+	}
+	if err := e.checkFrozen(); err != nil {
+		p.log("the state of %s before a call is damaged and will be made again: %v", m.Tool, err)
+	}
+	return e, nil
+}
+
+// startUncached returns a worker that has compiled the module in memory.
+func (p *Pool) startUncached(ctx context.Context, m Module) (*worker, error) {
+	code, err := m.read()
+	if err != nil {
+		return nil, err
+	}
+	release, err := p.compileTurn(ctx, m)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	w, err := p.spawn(m)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.load(ctx, p.compile, m.loadConfig(""), code.bytes); err != nil {
+		w.release(errRetired)
+		return nil, err
 	}
 	return w, nil
 }
 
-// load starts a worker and loads the module into it. The module is read and proven while
-// the process starts.
-func (p *Pool) load(ctx context.Context, m Module) (*worker, cacheFolder, error) {
+// spawn starts a process that will be told what to do.
+func (p *Pool) spawn(m Module) (*worker, error) {
 	process, err := startProcess(p.starter, sandbox.Worker{}, p.argv)
 	if err != nil {
-		return nil, cacheFolder{}, fault.New(fault.Unavailable, "worker", "starting a worker for %s: %w", m.Tool, err)
+		return nil, fault.New(fault.Unavailable, "worker", "starting a worker for %s: %w", m.Tool, err)
 	}
-	w := &worker{process: process, conn: hostabi.NewConn(process.socket)}
-	code, err := m.read()
-	if err != nil {
-		w.release(errRetired)
-		return nil, cacheFolder{}, err
+	if p.started != nil {
+		p.started(process)
 	}
-	folder := p.openCache(code.sha256)
-	cached, err := w.load(ctx, p.compile, m.loadConfig(folder), code.bytes)
-	if err != nil {
-		folder.abandon()
-		w.release(errRetired)
-		return nil, folder, err
-	}
-	p.settle(folder, cached)
-	w.fresh = sandbox.ResidentBytes(process.cmd.Process.Pid)
-	return w, folder, nil
+	return &worker{process: process, conn: hostabi.NewConn(process.socket)}, nil
 }
 
-func (m Module) loadConfig(f cacheFolder) hostabi.LoadConfig {
+func (m Module) loadConfig(cacheDir string) hostabi.LoadConfig {
 	l := m.Limits
-	return hostabi.LoadConfig{CacheDir: f.dir, MemoryBytes: l.MemoryBytes, Limits: hostabi.Limits{
+	return hostabi.LoadConfig{CacheDir: cacheDir, MemoryBytes: l.MemoryBytes, Limits: hostabi.Limits{
 		OutputBytes: l.OutputBytes, HostCalls: l.HostCalls, LogBytes: l.LogBytes,
 	}}
 }
 
-// settle keeps what a worker left in its cache folder, if it could.
-func (p *Pool) settle(f cacheFolder, cached bool) {
-	if !cached {
-		f.remove()
-		return
-	}
-	if err := f.publish(); err != nil {
-		p.log("keeping compiled code: %v", err)
+// lock waits for a channel's one place while ctx lasts.
+func (m Module) lock(ctx context.Context, places chan struct{}, what string) (unlock func(), err error) {
+	select {
+	case places <- struct{}{}:
+		return func() { <-places }, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%s: waiting for %s: %w", m.Tool, what, context.Cause(ctx))
 	}
 }

@@ -3,15 +3,22 @@ package engine
 import (
 	"context"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/aircoding/air/hostabi"
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/wasmbin"
+	"github.com/aircoding/air/runtime/engine/wazero"
 	"github.com/aircoding/air/runtime/sandbox"
 )
 
@@ -25,19 +32,62 @@ func serveIfSubverted() {
 	}
 	s := &socket{fd: sandbox.SocketFD}
 	conn := hostabi.NewConn(s)
-	next := func(t hostabi.FrameType) {
-		if _, _, err := conn.Receive(hostabi.Allowed{t: hostabi.MaxModule}); err != nil {
+	next := func(t hostabi.FrameType) []byte {
+		_, p, err := conn.Receive(hostabi.Allowed{t: hostabi.MaxModule})
+		if err != nil {
 			os.Exit(3)
 		}
+		return p
 	}
-	next(hostabi.FrameLoad)
+	var config hostabi.LoadConfig
+	if err := json.Unmarshal(next(hostabi.FrameLoad), &config); err != nil {
+		os.Exit(3)
+	}
+	how := os.Args[1]
+	if compile, ok := strings.CutPrefix(how, "compile "); ok {
+		if !config.Compile {
+			(&server{conn: conn, socket: s, engine: &wazero.Engine{}, config: config}).work()
+			os.Exit(0)
+		}
+		next(hostabi.FrameModule)
+		leave(config.CacheDir, compile)
+		conn.Send(hostabi.FrameReady, []byte{0})
+		os.Exit(0)
+	}
 	next(hostabi.FrameModule)
-	if strings.HasPrefix(os.Args[1], "load ") {
-		misbehave(s, strings.TrimPrefix(os.Args[1], "load "))
+	if load, ok := strings.CutPrefix(how, "load "); ok {
+		misbehave(s, load)
 	}
-	conn.Send(hostabi.FrameReady, []byte{0})
+	if freeze, ok := strings.CutPrefix(how, "freeze "); ok {
+		conn.Send(hostabi.FrameReady, []byte{0})
+		next(hostabi.FrameFreeze)
+		misbehave(s, freeze)
+	}
+	conn.Send(hostabi.FrameReady, []byte{1})
 	next(hostabi.FrameCall)
-	misbehave(s, os.Args[1])
+	misbehave(s, how)
+}
+
+// leave puts into a cache folder what no compiler leaves there.
+func leave(dir, what string) {
+	in := func(name string) string { return filepath.Join(dir, name) }
+	switch what {
+	case "nothing":
+	case "a link":
+		os.Symlink("/dev/zero", in("image"))
+	case "a pipe":
+		unix.Mkfifo(in("image"), 0o600)
+	case "many files":
+		for i := range 100 {
+			os.WriteFile(in(strconv.Itoa(i)), nil, 0o600)
+		}
+	case "rubbish":
+		os.WriteFile(in("image"), []byte("x"), 0o600)
+		os.WriteFile(in("skeleton.wasm"), []byte("x"), 0o600)
+	case "a frozen image":
+		os.WriteFile(in(frozenFile), []byte("x"), 0o600)
+		os.WriteFile(in("image"), []byte("x"), 0o600)
+	}
 }
 
 // misbehave says one wrong thing, and then nothing more.
@@ -50,6 +100,22 @@ func misbehave(s *socket, how string) {
 		raw('?', 0, "")
 	case "ready again":
 		raw('Y', 1, "\x00")
+	case "ready of nothing":
+		raw('Y', 0, "")
+	case "ready with 2":
+		raw('Y', 1, "\x02")
+	case "refused of nothing":
+		raw('X', 0, "")
+	case "image":
+		raw('I', 0, "")
+	case "rubbish image":
+		raw('I', 3, "abc")
+	case "oversized image":
+		raw('I', hostabi.MaxImage+1, "")
+	case "plain image":
+		sendImage(s, wasmbin.Image{Freezable: true, Pages: 1})
+	case "large image":
+		sendImage(s, wasmbin.Image{Freezable: true, Frozen: true, Pages: 1025})
 	case "answer":
 		raw('A', 6, "\x00\x00\x00\x00{}")
 	case "oversized":
@@ -103,6 +169,10 @@ func misbehave(s *socket, how string) {
 	os.Exit(0)
 }
 
+func sendImage(s *socket, i wasmbin.Image) {
+	hostabi.NewConn(s).Send(hostabi.FrameImage, i.Encode())
+}
+
 func TestG22SubvertedWorker(t *testing.T) {
 	tests := []struct{ how, code string }{
 		{"unknown", "violation"},
@@ -129,12 +199,28 @@ func TestG22SubvertedWorker(t *testing.T) {
 		{"load half payload", "violation"},
 		{"load quits", "violation"},
 		{"load fails", "crash"},
+		{"load ready of nothing", "violation"},
+		{"load ready with 2", "violation"},
+		{"load refused of nothing", "violation"},
+		{"load image", "violation"},
+		{"image", "violation"},
+		{"freeze ready again", "violation"},
+		{"freeze rubbish image", "violation"},
+		{"freeze oversized image", "violation"},
+		{"freeze plain image", "violation"},
+		{"freeze large image", "violation"},
+		{"freeze half payload", "violation"},
+		{"freeze two at once", "violation"},
+		{"freeze quits", "violation"},
+		{"freeze fails", "crash"},
+		{"freeze killed", "crash"},
 	}
 	m := guest(t, "guests/echo")
 	for _, test := range tests {
 		t.Run(test.how, func(t *testing.T) {
 			t.Parallel()
-			p := newPool(t)
+			p := NewPool(PoolOptions{})
+			defer p.Close()
 			p.argv = []string{subverted, test.how}
 			began := time.Now()
 			_, err := invoke(t, p, m, `{}`)
@@ -145,6 +231,18 @@ func TestG22SubvertedWorker(t *testing.T) {
 			if len(p.idle) > 0 {
 				t.Error("the worker was kept")
 			}
+		})
+	}
+}
+
+// TestSubvertedCompiler has a compile worker leave something else than an entry.
+func TestSubvertedCompiler(t *testing.T) {
+	for _, what := range []string{"nothing", "a link", "a pipe", "many files", "rubbish", "a frozen image"} {
+		t.Run(what, func(t *testing.T) {
+			p, m := newPool(t), guest(t, "guests/echo")
+			p.argv = []string{subverted, "compile " + what}
+			mustInvoke(t, p, m, `{}`)
+			mustHold(t, p.options.CacheDir, 0)
 		})
 	}
 }
@@ -163,13 +261,13 @@ func (s tardy) Read(b []byte) (int, error) {
 }
 
 func TestReadyAtTheDeadline(t *testing.T) {
-	for _, answer := range []string{"Y\x01\x00\x00\x00\x01", "X\x01\x00\x00\x00x"} {
+	for _, answer := range []string{"Y\x01\x00\x00\x00\x01", "X\x02\x00\x00\x00\x00x"} {
 		p, err := startProcess(newPool(t).starter, sandbox.Worker{}, []string{subverted, "load stuck"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		w := &worker{process: p, conn: hostabi.NewConn(tardy{p, strings.NewReader(answer)})}
-		_, err = w.load(t.Context(), time.Millisecond, hostabi.LoadConfig{}, nil)
+		err = w.load(t.Context(), time.Millisecond, hostabi.LoadConfig{}, nil)
 		var ended *endedError
 		if !errors.As(err, &ended) || ended.cause != causeCompile {
 			t.Errorf("%q: got %v", answer, err)
@@ -179,14 +277,16 @@ func TestReadyAtTheDeadline(t *testing.T) {
 }
 
 func TestWorkerThatCannotConfineItself(t *testing.T) {
-	p := newPool(t)
+	p := NewPool(PoolOptions{})
+	defer p.Close()
 	p.argv = []string{subverted, "load cannot confine itself"}
 	_, err := invoke(t, p, guest(t, "guests/echo"), `{}`)
 	wantFault(t, err, fault.Unavailable, "worker")
 }
 
 func TestG22StuckWorkerEndsWithItsContext(t *testing.T) {
-	p, m := newPool(t), guest(t, "guests/echo")
+	p, m := NewPool(PoolOptions{}), guest(t, "guests/echo")
+	defer p.Close()
 	p.argv = []string{subverted, "half and stuck"}
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()

@@ -14,58 +14,70 @@ import (
 // compileDeadline bounds the loading of one module.
 const compileDeadline = slowdown * 20 * time.Second
 
-// maxRefusal bounds the text with which a worker refuses a module.
-const maxRefusal = 4 << 10
-
 // worker is the host's end of one worker: loaded with one module, used for one call at a
 // time.
 type worker struct {
 	*process
 	conn   *hostabi.Conn
 	limits hostabi.Limits
+	need   int64 // what it counts for in its pool's bytes
 	fresh  int64 // resident bytes after loading
+	cached bool  // it loaded an entry of the compile cache
+	frozen bool  // calls start after _initialize
 	calls  int
 }
 
-// refusedError is a module that the engine does not accept.
-type refusedError struct{ text string }
+// refusedError is a module that the engine does not accept, or a cache folder.
+type refusedError struct{ hostabi.Refusal }
 
-func (e *refusedError) Error() string { return e.text }
+func (e *refusedError) Error() string { return printable(e.Text, 500) }
 
-// load hands a module to a fresh worker and waits until it is ready. cached tells
-// whether the machine code is now in the cache folder.
-func (w *worker) load(ctx context.Context, deadline time.Duration, config hostabi.LoadConfig, module []byte) (cached bool, err error) {
+// load has a fresh worker load or compile a module and waits until it has. A nil module
+// is in the cache folder.
+func (w *worker) load(ctx context.Context, deadline time.Duration, config hostabi.LoadConfig, module []byte) error {
 	stop := context.AfterFunc(ctx, func() { w.kill(context.Cause(ctx)) })
 	defer stop()
 	limit := time.AfterFunc(deadline, func() { w.kill(errCompile) })
 	w.limits = config.Limits
-	t, p, err := w.handOver(config, module)
+	err := w.handOver(config, module)
 	// A deadline that passed while the answer came in kills the worker all the same.
 	if !limit.Stop() {
 		w.kill(errCompile)
-		return false, w.ended(errCompile)
+		return w.ended(errCompile)
 	}
-	if err != nil {
-		return false, w.ended(err)
+	var refused *refusedError
+	if err != nil && !errors.As(err, &refused) {
+		return w.ended(err)
 	}
-	if t == hostabi.FrameRefused {
-		return false, &refusedError{string(p)}
-	}
-	return len(p) == 1 && p[0] == 1, nil
+	return err
 }
 
-func (w *worker) handOver(config hostabi.LoadConfig, module []byte) (hostabi.FrameType, []byte, error) {
+func (w *worker) handOver(config hostabi.LoadConfig, module []byte) error {
 	text, err := json.Marshal(config)
 	if err != nil {
-		return 0, nil, err
+		return err
 	}
 	if err := w.conn.Send(hostabi.FrameLoad, text); err != nil {
-		return 0, nil, err
+		return err
 	}
-	if err := w.conn.Send(hostabi.FrameModule, module); err != nil {
-		return 0, nil, err
+	if module != nil {
+		if err := w.conn.Send(hostabi.FrameModule, module); err != nil {
+			return err
+		}
 	}
-	return w.conn.Receive(hostabi.Allowed{hostabi.FrameReady: 1, hostabi.FrameRefused: maxRefusal})
+	t, p, err := w.conn.Receive(hostabi.Allowed{hostabi.FrameReady: 1, hostabi.FrameRefused: hostabi.MaxRefused})
+	if err != nil {
+		return err
+	}
+	if t == hostabi.FrameReady {
+		w.frozen, err = hostabi.DecodeReady(p)
+		return err
+	}
+	refusal, err := hostabi.DecodeRefusal(p)
+	if err != nil {
+		return err
+	}
+	return &refusedError{refusal}
 }
 
 // call runs one invocation. reusable is false when the worker has ended or must.

@@ -1,13 +1,12 @@
 package sandbox
 
 import (
-	"bytes"
+	"errors"
 	"fmt"
-	"os"
-	"strconv"
 	"syscall"
-	"time"
+	"unsafe"
 
+	"github.com/elastic/go-seccomp-bpf"
 	"golang.org/x/sys/unix"
 )
 
@@ -19,43 +18,85 @@ func processAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 }
 
+// WorkerWalls asks the kernel what would confine a worker.
+func WorkerWalls() Walls {
+	action := uint32(seccomp.ActionKillProcess)
+	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_ACTION_AVAIL, 0, uintptr(unsafe.Pointer(&action)))
+	return Walls{Seccomp: errno == 0, Landlock: landlockVersion()}
+}
+
+// loaded is what Load found out, and Serve needs after /proc is out of reach.
+type loaded struct {
+	statm  int      // a descriptor of /proc/self/statm
+	wakers []int    // the descriptors by which the runtime wakes its poller
+	pages  []extent // of the program, never written to
+}
+
 // Load gives up, for good, what loading a module does not need. It comes before the worker
-// looks at a byte of it.
-func (w Worker) Load() error {
-	// The netpoller comes into being with the first timer and opens descriptors then,
-	// which the stage after this one forbids.
-	time.Sleep(time.Microsecond)
-	if err := closeInherited(); err != nil {
+// looks at a byte of it. A call that is not needed ends the process from here on.
+func (w *Worker) Load() error {
+	wakers, err := closeInherited()
+	if err != nil {
+		return err
+	}
+	w.loaded = &loaded{wakers: wakers, pages: programPages()}
+	if w.loaded.statm, err = unix.Open("/proc/self/statm", unix.O_RDONLY|unix.O_CLOEXEC, 0); err != nil {
+		return fmt.Errorf("opening statm: %w", err)
+	}
+	if err := setLimits(w.loadingLimits()); err != nil {
 		return err
 	}
 	if err := noNewPrivileges(); err != nil {
 		return err
 	}
-	files := uint64(0)
-	if w.Cache {
-		files = cacheFileBytes
+	// What the same user runs may not trace the worker, nor read its memory.
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return fmt.Errorf("hiding the worker's memory: %w", err)
 	}
-	return setLimits([]limit{
-		{"core", unix.RLIMIT_CORE, 0},
-		{"data", unix.RLIMIT_DATA, CompileBytes},
-		{"fsize", unix.RLIMIT_FSIZE, files},
-		{"nofile", unix.RLIMIT_NOFILE, 32},
-	})
+	if err := dropCapabilities(); err != nil {
+		return err
+	}
+	// Without Landlock the list of system calls still stands.
+	if err := restrictFiles(w.files()...); err != nil && !errors.Is(err, errNoLandlock) {
+		return err
+	}
+	return w.loadingCalls().install()
 }
 
 // Serve gives up what only loading needed. It comes before the guest's first instruction.
 // The data limit is sized by what is mapped already, for the compiler leaves memory mapped
 // that the runtime gave back.
-func (w Worker) Serve() error {
-	mapped, err := statm("self", statmData)
+func (w *Worker) Serve() error {
+	if w.loaded == nil || w.Compile {
+		return errors.New("this worker may not serve: it only compiles, or has not loaded")
+	}
+	mapped, err := statmBytes(w.loaded.statm, statmData)
 	if err != nil {
 		return err
 	}
-	return setLimits([]limit{
+	unix.Close(w.loaded.statm)
+	err = setLimits([]limit{
 		{"data", unix.RLIMIT_DATA, uint64(mapped + w.MemoryBytes + overheadBytes)},
 		{"fsize", unix.RLIMIT_FSIZE, 0},
 		{"nofile", unix.RLIMIT_NOFILE, 0},
 	})
+	if err != nil {
+		return err
+	}
+	if err := refuseNewCode(); err != nil {
+		return err
+	}
+	return w.servingCalls().install()
+}
+
+// refuseNewCode has the kernel itself refuse to make memory executable, where it can: since
+// Linux 6.3. The list of system calls says the same.
+func refuseNewCode() error {
+	err := unix.Prctl(unix.PR_SET_MDWE, unix.PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0)
+	if err != nil && err != unix.EINVAL && err != unix.EPERM {
+		return fmt.Errorf("refusing new code: %w", err)
+	}
+	return nil
 }
 
 type limit struct {
@@ -64,76 +105,30 @@ type limit struct {
 	value    uint64
 }
 
+func (w *Worker) loadingLimits() []limit {
+	files := uint64(0)
+	if w.Compile {
+		files = cacheFileBytes
+	}
+	return []limit{
+		{"core", unix.RLIMIT_CORE, 0},
+		{"data", unix.RLIMIT_DATA, CompileBytes},
+		{"fsize", unix.RLIMIT_FSIZE, files},
+		{"nofile", unix.RLIMIT_NOFILE, 32},
+	}
+}
+
 // setLimits lowers limits, and leaves those alone that are lower already.
 func setLimits(limits []limit) error {
 	for _, l := range limits {
 		var now unix.Rlimit
-		if err := unix.Getrlimit(l.resource, &now); err != nil {
+		if err := unix.Prlimit(0, l.resource, nil, &now); err != nil {
 			return fmt.Errorf("reading rlimit %s: %w", l.name, err)
 		}
 		v := min(l.value, now.Max)
-		if err := unix.Setrlimit(l.resource, &unix.Rlimit{Cur: v, Max: v}); err != nil {
+		if err := unix.Prlimit(0, l.resource, &unix.Rlimit{Cur: v, Max: v}, nil); err != nil {
 			return fmt.Errorf("setting rlimit %s to %d: %w", l.name, v, err)
 		}
 	}
 	return nil
-}
-
-// closeInherited closes what the parent handed down without meaning to. What survived
-// an exec does not carry FD_CLOEXEC; what this process opened itself does.
-func closeInherited() error {
-	entries, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		return fmt.Errorf("listing descriptors: %w", err)
-	}
-	for _, e := range entries {
-		fd, err := strconv.Atoi(e.Name())
-		if err != nil || fd <= SocketFD {
-			continue
-		}
-		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
-		if err == nil && flags&unix.FD_CLOEXEC == 0 {
-			unix.Close(fd)
-		}
-	}
-	return nil
-}
-
-// noNewPrivileges reaches all threads where the runtime can do that (not under cgo), and
-// otherwise this one with those that it starts.
-func noNewPrivileges() error {
-	_, _, errno := syscall.AllThreadsSyscall(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0)
-	if errno == syscall.ENOTSUP {
-		return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
-	}
-	if errno != 0 {
-		return fmt.Errorf("setting no_new_privs: %w", errno)
-	}
-	return nil
-}
-
-// Fields of statm.
-const (
-	statmResident = 1
-	statmData     = 5 // what the kernel counts against RLIMIT_DATA
-)
-
-// statm returns one measure of a process's memory, in bytes.
-func statm(process string, field int) (int64, error) {
-	text, err := os.ReadFile("/proc/" + process + "/statm")
-	if err != nil {
-		return 0, fmt.Errorf("measuring a process: %w", err)
-	}
-	fields := bytes.Fields(text)
-	if len(fields) <= field {
-		return 0, fmt.Errorf("measuring a process: statm reads %q", text)
-	}
-	pages, err := strconv.ParseInt(string(fields[field]), 10, 64)
-	return pages * int64(os.Getpagesize()), err
-}
-
-// ResidentBytes is how much memory a process holds; 0 when it is gone.
-func ResidentBytes(pid int) int64 {
-	n, _ := statm(strconv.Itoa(pid), statmResident)
-	return n
 }

@@ -1,8 +1,12 @@
 package wazero
 
 import (
+	"bytes"
+
 	"github.com/tetratelabs/wazero/experimental"
 	"golang.org/x/sys/unix"
+
+	"github.com/aircoding/air/internal/wasmbin"
 )
 
 // memory backs the linear memory of one instance after the other. The address space for
@@ -12,17 +16,28 @@ type memory struct {
 	limit      uint64
 	reserved   []byte
 	accessible uint64
+	size       uint64 // of the instance that has it; beyond that all is zero
+	taken      bool   // an instance has it, or had it and did not give it back
 	refused    bool
 }
 
-// keepBytes is how much is cleared in place for the next call. More goes back to the
-// kernel.
+// step is how much is looked at before it is written, and is the size of a page.
+const step = 4 << 10
+
+// keepBytes is how much in one piece is cleared in place for the next call. More goes back
+// to the kernel.
 const keepBytes = 16 << 20
 
 var _ experimental.MemoryAllocator = (*memory)(nil)
 
 // Allocate implements experimental.MemoryAllocator.
-func (m *memory) Allocate(_, _ uint64) experimental.LinearMemory { return m }
+func (m *memory) Allocate(_, _ uint64) experimental.LinearMemory {
+	if m.taken { // by an instance that was not made in the end
+		m.Free()
+	}
+	m.taken = true
+	return m
+}
 
 // Reallocate implements experimental.LinearMemory; nil is a memory.grow that fails.
 func (m *memory) Reallocate(size uint64) []byte {
@@ -30,6 +45,7 @@ func (m *memory) Reallocate(size uint64) []byte {
 		m.refused = true
 		return nil
 	}
+	m.size = size
 	return m.reserved[:size:size]
 }
 
@@ -53,11 +69,45 @@ func (m *memory) open(size uint64) bool {
 
 // Free implements experimental.LinearMemory.
 func (m *memory) Free() {
-	if m.accessible <= keepBytes {
-		clear(m.reserved[:m.accessible])
+	m.taken = false
+	m.wipe(0, m.size)
+	m.size = 0
+}
+
+// rewind makes the memory hold the runs, and zero elsewhere. Most of it is untouched: what
+// is right already is only read, which costs less than writing it, and puts no memory
+// behind pages that the guest never wrote to.
+func (m *memory) rewind(runs []wasmbin.Run) {
+	at := uint64(0)
+	for _, run := range runs {
+		m.wipe(at, run.Offset)
+		at = run.Offset + uint64(len(run.Data))
+		restore(m.reserved[run.Offset:at], run.Data)
+	}
+	m.wipe(at, m.size)
+}
+
+func restore(dst, src []byte) {
+	for len(src) > 0 {
+		n := min(len(src), step)
+		if !bytes.Equal(dst[:n], src[:n]) {
+			copy(dst[:n], src[:n])
+		}
+		dst, src = dst[n:], src[n:]
+	}
+}
+
+// wipe makes a part of the memory zero.
+func (m *memory) wipe(from, to uint64) {
+	if to-from > keepBytes && discard(m.reserved, from, to) {
 		return
 	}
-	if unix.Madvise(m.reserved[:m.accessible], unix.MADV_DONTNEED) != nil {
-		clear(m.reserved[:m.accessible])
+	var zero [step]byte
+	for part := m.reserved[from:to]; len(part) > 0; {
+		n := min(len(part), step)
+		if !bytes.Equal(part[:n], zero[:n]) {
+			clear(part[:n])
+		}
+		part = part[n:]
 	}
 }

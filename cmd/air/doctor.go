@@ -1,0 +1,94 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/runtime/sandbox"
+)
+
+func (a *app) doctorCommand() *cobra.Command {
+	var tryEscapes bool
+	c := &cobra.Command{
+		Use:   "doctor --sandbox",
+		Short: "Say what holds on this machine",
+		Long: "Start a worker and a sandboxed command, try each known way out of them from the inside, and say what refused it.\n" +
+			"Ends with 1 where something was not refused. Nothing is tried that would outlast the attempt.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !tryEscapes {
+				return fault.New(fault.InvalidInput, "usage", "nothing to examine").WithHint("air doctor --sandbox")
+			}
+			report := sandbox.Check(cmd.Context())
+			if err := cmd.Context().Err(); err != nil {
+				return err
+			}
+			if err := a.print(examined(report), func(w io.Writer) { writeReport(w, report) }); err != nil {
+				return err
+			}
+			return whatEscaped(report)
+		},
+	}
+	c.Flags().BoolVar(&tryEscapes, "sandbox", false, "try to escape from workers and from sandboxed commands")
+	return c
+}
+
+// examined is a report for scripts.
+func examined(r sandbox.Report) any {
+	type tier struct {
+		Held   bool   `json:"held"`
+		Reason string `json:"reason"`
+	}
+	type row struct {
+		Profile string `json:"profile"`
+		Attempt string `json:"attempt"`
+		Refused bool   `json:"refused"`
+		How     string `json:"how"`
+	}
+	out := struct {
+		Kernel   string `json:"kernel"`
+		Landlock int    `json:"landlock_abi"`
+		Worker   tier   `json:"worker"`
+		Command  tier   `json:"command"`
+		Attempts []row  `json:"attempts"`
+	}{r.Kernel, r.Landlock, tier{r.Worker.Held, r.Worker.Reason}, tier{r.Command.Held, r.Command.Reason}, []row{}}
+	for _, one := range r.Rows {
+		out.Attempts = append(out.Attempts, row(one))
+	}
+	return out
+}
+
+func writeReport(w io.Writer, r sandbox.Report) {
+	fmt.Fprintf(w, "worker   %s: %s\n", held(r.Worker), oneLine(r.Worker.Reason))
+	fmt.Fprintf(w, "command  %s: %s\n\n", held(r.Command), oneLine(r.Command.Reason))
+	var rows [][]string
+	for _, one := range r.Rows {
+		result := "refused"
+		if !one.Refused {
+			result = "POSSIBLE"
+		}
+		rows = append(rows, []string{one.Profile, one.Attempt, result, one.How})
+	}
+	table(w, []string{"PROFILE", "ATTEMPT", "RESULT", "HOW"}, rows)
+}
+
+func held(t sandbox.Tier) string {
+	if t.Held {
+		return "holds"
+	}
+	return "does not hold"
+}
+
+// whatEscaped is the error of a check that found something. The answer lists it already.
+func whatEscaped(r sandbox.Report) error {
+	switch n := len(r.Escaped()); {
+	case n > 0:
+		return &shownError{fault.New(fault.Unavailable, "sandbox", "%d attempts to escape were not refused", n)}
+	case !r.Worker.Held || !r.Command.Held:
+		return &shownError{fault.New(fault.Unavailable, "sandbox", "a profile does not hold on this machine")}
+	}
+	return nil
+}

@@ -1,0 +1,7 @@
+package engine
+
+// serveOnLinux turns the process into what tests of this system alone start.
+func serveOnLinux() {
+	serveIfInstaller()
+	serveIfEscaping()
+}

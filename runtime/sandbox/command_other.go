@@ -1,0 +1,35 @@
+//go:build !linux
+
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"net"
+)
+
+// Process is a running command; on this system there is none.
+type Process struct{}
+
+// Start refuses: a command never runs without its sandbox.
+func (c Command) Start(context.Context) (*Process, error) {
+	return nil, &TierError{Step: "starting", Err: errors.New("commands are held on Linux only")}
+}
+
+// Wait has nothing to wait for.
+func (*Process) Wait() (Exit, error) { return Exit{}, errors.New("not started") }
+
+// Kill does nothing.
+func (*Process) Kill() {}
+
+// Listener is nil.
+func (*Process) Listener() net.Listener { return nil }
+
+// Confinement is empty.
+func (*Process) Confinement() Confinement { return Confinement{} }
+
+// System is empty.
+func System() []Mount { return nil }
+
+// ServeIfChild does nothing.
+func ServeIfChild() {}

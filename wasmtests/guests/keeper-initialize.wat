@@ -1,0 +1,20 @@
+;; G9: counts in the start function, in _initialize and in the call, and answers true when
+;; each ran once: the state after _initialize is what every call begins with.
+(module
+  (import "air_v1" "output_write" (func $output_write (param i32 i32) (result i32)))
+  (memory (export "memory") 1)
+  (data (i32.const 0) "truefalse")
+  (global $count (mut i32) (i32.const 0))
+  (func $add (param $n i32)
+    (global.set $count (i32.add (global.get $count) (local.get $n)))
+    (i32.store (i32.const 4096) (i32.add (i32.load (i32.const 4096)) (local.get $n))))
+  (func $start (call $add (i32.const 1)))
+  (start $start)
+  (func (export "_initialize") (drop (memory.grow (i32.const 1))) (call $add (i32.const 10)))
+  (func (export "air_call") (param i32) (result i32)
+    (call $add (i32.const 100))
+    (if (result i32)
+      (i32.and (i32.eq (memory.size) (i32.const 2))
+        (i32.and (i32.eq (global.get $count) (i32.const 111)) (i32.eq (i32.load (i32.const 4096)) (i32.const 111))))
+      (then (call $output_write (i32.const 0) (i32.const 4)))
+      (else (call $output_write (i32.const 4) (i32.const 5))))))

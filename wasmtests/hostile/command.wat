@@ -1,0 +1,4 @@
+;; G8: is a program, not a library.
+(module
+  (memory (export "memory") 1)
+  (func (export "_start")))

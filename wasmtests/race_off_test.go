@@ -1,0 +1,5 @@
+//go:build !race
+
+package wasmtests
+
+const raceDetector = false
