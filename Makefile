@@ -33,12 +33,13 @@ check:
 
 # Without cgo, as the program is built.
 bench:
-	CGO_ENABLED=0 go test -run '^$$' -bench . -timeout 60m ./wasmtests/bench ./runtime/engine/wazero | go run ./wasmtests/bench/table
+	{ CGO_ENABLED=0 go test -run '^$$' -bench . -benchtime 1x -timeout 60m ./wasmtests/bench && \
+		CGO_ENABLED=0 go test -run '^$$' -bench RewriterCost -benchtime 1x ./runtime/engine/wazero; } | go run ./wasmtests/bench/table
 
 fuzz:
 	./scripts/fuzz $(FUZZTIME)
 
-# The guests of other languages are committed: only who changes one builds them.
+# The guests of other languages are committed: only whoever changes one builds them.
 guests:
 	./scripts/guest-deps
 	./wasmtests/build.sh

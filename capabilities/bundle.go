@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/aircoding/air/hostabi"
 	"github.com/aircoding/air/internal/canon"
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/wasmbin"
@@ -48,7 +49,7 @@ func OpenDir(dir string) (*Bundle, error) {
 	if err != nil {
 		return nil, fault.IO("reading "+dir, err)
 	}
-	if err := prove(b.module, module); err != nil {
+	if err := prove(b.module, module, b.Manifest.Entrypoint.ABI); err != nil {
 		return nil, err
 	}
 	return b, nil
@@ -67,12 +68,17 @@ func ReadManifest(dir string) (*Manifest, error) {
 }
 
 // prove checks what a module imports and exports, without compiling it.
-func prove(path string, module []byte) error {
-	if _, err := wasmbin.Prove(module); err != nil {
-		return fault.New(fault.InvalidInput, "bad_module", "module %s: %w", path, err).
-			WithHint("a module may import air_v1 and the parts of WASI that AIR offers, and exports memory and air_call")
+func prove(path string, module []byte, abi hostabi.ABI) error {
+	_, err := wasmbin.Prove(module, abi)
+	if err == nil {
+		return nil
 	}
-	return nil
+	e := fault.New(fault.InvalidInput, "bad_module", "module %s: %w", path, err)
+	var reason *fault.Error
+	if errors.As(err, &reason) && reason.Hint != "" {
+		return e.WithHint("%s", reason.Hint)
+	}
+	return e.WithHint("docs/abi.md says what a module imports and exports")
 }
 
 // Artifact is the bundle in the form in which registries take it.

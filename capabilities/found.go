@@ -48,7 +48,7 @@ func (l *Lifecycle) local(id string) (Found, error) {
 	if b.Manifest.CapabilityID != id {
 		return Found{}, badBundle("%s holds the capability %s: the folder's name must be the same", dir, b.Manifest.CapabilityID)
 	}
-	if err := prove(b.module, module); err != nil {
+	if err := prove(b.module, module, b.Manifest.Entrypoint.ABI); err != nil {
 		return Found{}, err
 	}
 	return Found{b, Source{Kind: "local_path", Path: filepath.Join(".air", "shared", "capabilities", id)}, ProjectLocal, ""}, nil

@@ -6,6 +6,7 @@ package capabilities
 import (
 	"encoding/json"
 
+	"github.com/aircoding/air/hostabi"
 	"github.com/aircoding/air/internal/canon"
 	"github.com/aircoding/air/runtime"
 	"github.com/aircoding/air/runtime/permission"
@@ -185,6 +186,6 @@ type EventDeclaration struct {
 type Entrypoint struct {
 	Kind   string         `json:"kind"` // wasm, or native for what is part of air
 	Module string         `json:"module,omitempty"`
-	ABI    string         `json:"abi,omitempty"`
+	ABI    hostabi.ABI    `json:"abi,omitempty"`
 	Limits runtime.Limits `json:"limits,omitzero"`
 }

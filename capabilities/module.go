@@ -7,9 +7,11 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/aircoding/air/hostabi"
 	"github.com/aircoding/air/internal/canon"
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/regular"
+	"github.com/aircoding/air/internal/wasmbin"
 	"github.com/aircoding/air/runtime"
 	"github.com/aircoding/air/runtime/permission"
 )
@@ -20,12 +22,14 @@ type Module struct {
 	Tool         string
 	Path         string // the module file
 	ModuleSHA256 string // hex: what is run is what was verified
+	ABI          hostabi.ABI
 	Limits       runtime.Limits
 	Config       json.RawMessage
 }
 
 // BareModule makes a bundle of a module without a manifest. Its id is local; it has a
-// tool local.NAME of any name that takes and returns any object, and no permissions.
+// tool local.NAME of any name that takes and returns any object, and no permissions. Its
+// exports say for which ABI it is.
 func BareModule(path string) (*Bundle, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -35,13 +39,14 @@ func BareModule(path string) (*Bundle, error) {
 	if err != nil {
 		return nil, fault.IO("reading the module "+path, err)
 	}
-	if err := prove(path, module); err != nil {
+	abi := wasmbin.ABIOf(module)
+	if err := prove(path, module, abi); err != nil {
 		return nil, err
 	}
 	m := &Manifest{
 		SchemaVersion: 1, CapabilityID: localID, DisplayName: filepath.Base(path), Version: "0",
 		Description: "A module without a manifest.", Source: Source{Kind: "local_path", Path: path}, TrustLevel: Untrusted,
-		Entrypoint: &Entrypoint{Kind: "wasm", Module: filepath.Base(path), ABI: "air.v1"},
+		Entrypoint: &Entrypoint{Kind: "wasm", Module: filepath.Base(path), ABI: abi},
 	}
 	return &Bundle{
 		Manifest: m, ModuleSHA256: strings.TrimPrefix(canon.Digest(module), "sha256:"), Dir: filepath.Dir(path), module: path, bare: true,
@@ -113,7 +118,7 @@ func (l loaded) assemble(t ToolDeclaration) *runtime.Tool {
 		Capability: b.Manifest.CapabilityID,
 		Implementation: l.make(Module{
 			Capability: b.Manifest.CapabilityID, Tool: t.Name,
-			Path: b.module, ModuleSHA256: b.ModuleSHA256, Limits: l.limits, Config: l.config,
+			Path: b.module, ModuleSHA256: b.ModuleSHA256, ABI: b.Manifest.Entrypoint.ABI, Limits: l.limits, Config: l.config,
 		}),
 	}
 }

@@ -179,5 +179,5 @@ func (b *Bundle) prove() error {
 	if got := canon.Digest(module); got != b.layers[0].Digest {
 		return changed("module %s changed while it was read: got %s, want %s", b.module, got, b.layers[0].Digest)
 	}
-	return prove(b.module, module)
+	return prove(b.module, module, b.Manifest.Entrypoint.ABI)
 }

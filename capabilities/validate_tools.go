@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"path"
 
+	"github.com/aircoding/air/hostabi"
 	"github.com/aircoding/air/oci"
 )
 
@@ -78,15 +79,13 @@ func checkEntrypoint(e *Entrypoint, p *problems) {
 	}
 }
 
-func checkABI(abi string, p *problems) {
+func checkABI(abi hostabi.ABI, p *problems) {
 	switch abi {
-	case "air.v1":
+	case hostabi.AirV1, hostabi.WASICommand:
 	case "":
-		p.add("/entrypoint/abi", "is missing: want air.v1")
-	case "wasi.command":
-		p.add("/entrypoint/abi", "wasi.command modules are not supported yet by this version of air: want air.v1")
+		p.add("/entrypoint/abi", "is missing: want %s or %s", hostabi.AirV1, hostabi.WASICommand)
 	default:
-		p.add("/entrypoint/abi", "%.60q is no ABI that this air knows: want air.v1", abi)
+		p.add("/entrypoint/abi", "%.60q is no ABI that this air knows: want %s or %s", abi, hostabi.AirV1, hostabi.WASICommand)
 	}
 }
 

@@ -13,7 +13,34 @@ const (
 	ExportMemory     = "memory"
 	ExportCall       = "air_call"
 	ExportInitialize = "_initialize"
+	ExportCommand    = "_start"
 )
+
+// ABI says how a guest is started, what it may import, and where its input and output are.
+type ABI string
+
+const (
+	// AirV1 guests export air_call, and read the invocation through functions of air_v1.
+	AirV1 ABI = "air.v1"
+	// WASICommand guests are programs: they export _start, read the tool's input from
+	// stdin, write its output to stdout, and know of air nothing else.
+	WASICommand ABI = "wasi.command"
+)
+
+// Entry is the export that carries out a call.
+func (a ABI) Entry() string {
+	if a == WASICommand {
+		return ExportCommand
+	}
+	return ExportCall
+}
+
+// KnowsAir reports whether a guest reads an invocation and calls the functions of air_v1.
+func (a ABI) KnowsAir() bool { return a != WASICommand }
+
+// Prepares reports whether a guest may do part of its work before its first call, in its
+// start function and _initialize. A command does nothing but a call.
+func (a ABI) Prepares() bool { return a != WASICommand }
 
 // Code is what a host function returns instead of a length when it did nothing.
 type Code = int32
@@ -42,13 +69,14 @@ const (
 
 // Bounds that hold whatever the manifest says.
 const (
-	MaxToolName = 128
-	MaxRequest  = 16 << 20 // input of a nested call
-	MaxEnvelope = 80 << 20 // answer to a nested call: 64 MiB of output and its envelope
-	MaxEmit     = 64 << 10
-	MaxModule   = 32 << 20
-	MaxMemory   = 1 << 30 // of a guest's linear memory
-	PageSize    = 64 << 10
+	MaxToolName   = 128
+	MaxInvocation = 17 << 20 // what a guest reads as its input: 16 MiB of input, tool and config
+	MaxRequest    = 16 << 20 // input of a nested call
+	MaxEnvelope   = 80 << 20 // answer to a nested call: 64 MiB of output and its envelope
+	MaxEmit       = 64 << 10
+	MaxModule     = 32 << 20
+	MaxMemory     = 1 << 30 // of a guest's linear memory
+	PageSize      = 64 << 10
 )
 
 // ValueType is a WebAssembly value type in its binary form.
@@ -86,22 +114,11 @@ type Memory interface {
 	Write(offset uint32, data []byte) bool
 }
 
-// Reach says what a host function can touch besides the guest's own memory.
-type Reach string
-
-const (
-	ReachNothing  Reach = "nothing"
-	ReachRegistry Reach = "registry" // a tool call, with all that is decided there
-	ReachTime     Reach = "time"
-	ReachRandom   Reach = "random"
-	ReachLog      Reach = "log"
-)
-
-// Function is one host function.
+// Function is one host function. All that one can touch is in its Call: this package opens
+// no file and no connection, which the import rules see to.
 type Function struct {
 	Module, Name    string
 	Params, Results []ValueType
-	Reach           Reach
 
 	call func(c *Call, m Memory, s []uint64) error
 }
@@ -110,10 +127,16 @@ type Function struct {
 // index 0. An error ends the guest as a trap.
 func (f Function) Call(c *Call, m Memory, stack []uint64) error { return f.call(c, m, stack) }
 
-// Functions lists all that a guest can import: the ABI and the WASI stub.
-func Functions() []Function { return append(airFunctions(), wasiFunctions()...) }
+// Functions lists all that a guest of an ABI can import. Those of WASI have the same names
+// and types in each.
+func Functions(abi ABI) []Function {
+	if abi == WASICommand {
+		return wasiFunctions(commandCalls())
+	}
+	return append(airFunctions(), wasiFunctions(wasiCalls())...)
+}
 
-// ExitError ends a guest that called proc_exit.
+// ExitError ends a guest that called proc_exit: a trap, unless it is a command.
 type ExitError struct{ Status uint32 }
 
 func (e *ExitError) Error() string { return fmt.Sprintf("guest called proc_exit(%d)", e.Status) }

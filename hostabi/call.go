@@ -19,14 +19,17 @@ type Limits struct {
 // Call is the state of one invocation. All of it is the guest's own data: nothing of it
 // survives the call.
 type Call struct {
-	Input  []byte
+	Tool   string // a command's argv[0]; others find it in their input too
+	Input  []byte // the invocation; of a command, the tool's input alone
 	Limits Limits
 	Host   Host
 
 	Output        []byte
 	OutputRefused bool   // a write went over the limit
-	Log           []byte // stdout and stderr, cut at the limit
+	MemoryRefused bool   // a memory.grow went over the limit
+	Log           []byte // stderr, and stdout unless that is the output; cut at the limit
 
+	read      int // of a command's stdin
 	running   bool
 	hostCalls int64
 	staged    []byte // the envelope that result_read copies
@@ -36,15 +39,15 @@ type Call struct {
 func (c *Call) Begin() { c.running = true }
 
 func airFunctions() []Function {
-	f := func(name, params string, reach Reach, call func(c *Call, m Memory, s []uint64) Code) Function {
-		return Function{Module: Module, Name: name, Params: types(params), Results: types("i"), Reach: reach, call: inCall(call)}
+	f := func(name, params string, call func(c *Call, m Memory, s []uint64) Code) Function {
+		return Function{Module: Module, Name: name, Params: types(params), Results: types("i"), call: inCall(call)}
 	}
 	return []Function{
-		f("input_read", "iii", ReachNothing, inputRead),
-		f("output_write", "ii", ReachNothing, outputWrite),
-		f("tool_call", "iiii", ReachRegistry, toolCall),
-		f("result_read", "iii", ReachNothing, resultRead),
-		f("emit", "iii", ReachRegistry, emit),
+		f("input_read", "iii", inputRead),
+		f("output_write", "ii", outputWrite),
+		f("tool_call", "iiii", toolCall),
+		f("result_read", "iii", resultRead),
+		f("emit", "iii", emit),
 	}
 }
 
@@ -60,8 +63,8 @@ func types(signature string) []ValueType {
 	return list
 }
 
-// inCall refuses whatever comes before Begin. Results are truncated like parameters:
-// the upper half of a slot is nobody's.
+// inCall refuses what comes before Begin. Results are truncated like parameters:
+// the upper half of a slot is unspecified.
 func inCall(call func(c *Call, m Memory, s []uint64) Code) func(*Call, Memory, []uint64) error {
 	return func(c *Call, m Memory, s []uint64) error {
 		code := EBADSTATE
@@ -124,9 +127,9 @@ func toolCall(c *Call, m Memory, s []uint64) Code {
 	if !c.charge() {
 		return EQUOTA
 	}
+	c.staged = nil // two large envelopes need not fit into the process
 	envelope, code := c.Host.ToolCall(string(name), request)
 	if code < 0 {
-		c.staged = nil
 		return code
 	}
 	c.staged = envelope

@@ -18,7 +18,7 @@ const (
 	FrameLoad   FrameType = 'L' // host: the configuration, as JSON
 	FrameModule FrameType = 'M' // host: the module's bytes
 	FrameFreeze FrameType = 'F' // host: run what comes before a call, and send the image
-	FrameCall   FrameType = 'C' // host: an invocation, as JSON
+	FrameCall   FrameType = 'C' // host: a tool and its input, as the guest reads it
 	FrameAnswer FrameType = 'A' // host: code and envelope, to a FrameTool or FrameEmit
 
 	FrameReady   FrameType = 'Y' // worker: the module is compiled or loaded; one byte, 1 when its image is frozen already
@@ -41,6 +41,10 @@ func (e *FrameError) Error() string { return "worker protocol: " + e.Reason }
 
 // Conn speaks frames over a stream.
 type Conn struct {
+	// Trusted says that the other end is believed how large a frame is, as a worker
+	// believes the host: all of it is allocated at once, and leaves no garbage.
+	Trusted bool
+
 	in  *bufio.Reader
 	out io.Writer
 	buf []byte
@@ -95,8 +99,8 @@ func (c *Conn) flush() error {
 // Allowed maps the frame types that may come next to the largest payload of each.
 type Allowed map[FrameType]int
 
-// Receive reads the next frame. It allocates nothing for a frame that is not allowed,
-// and little more than arrives for one that is.
+// Receive reads the next frame. It allocates nothing for a frame that is not allowed, and
+// for one that is, from an end that is not trusted, little more than arrives.
 func (c *Conn) Receive(allowed Allowed) (FrameType, []byte, error) {
 	var header [headerSize]byte
 	if _, err := io.ReadFull(c.in, header[:]); err != nil {
@@ -114,11 +118,16 @@ func (c *Conn) Receive(allowed Allowed) (FrameType, []byte, error) {
 	return t, payload, halfSent(err)
 }
 
-// firstRead is what is allocated on the word of the other end. Most frames fit.
+// firstRead is what is allocated on the word of an end that is not trusted. Most frames
+// fit.
 const firstRead = 8 << 20
 
 func (c *Conn) payload(size int) ([]byte, error) {
-	payload := make([]byte, min(size, firstRead))
+	first := min(size, firstRead)
+	if c.Trusted {
+		first = size
+	}
+	payload := make([]byte, first)
 	if _, err := io.ReadFull(c.in, payload); err != nil {
 		return nil, unexpected(err)
 	}

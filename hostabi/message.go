@@ -5,11 +5,26 @@ import (
 	"fmt"
 )
 
+// The largest payload of each frame that has one. That of a FrameDone follows the limits
+// of the call: see MaxDone.
+const (
+	MaxLoad    = 64 << 10
+	MaxReady   = 1
+	MaxRefused = 1 + maxRefusal
+	MaxImage   = 64 << 20
+	MaxCall    = 1 + MaxToolName + MaxInvocation
+	MaxTool    = 1 + MaxToolName + MaxRequest
+	MaxEmitted = 1 + MaxEmit
+	MaxAnswer  = 4 + MaxEnvelope
+)
+
 // LoadConfig is the payload of FrameLoad: what a worker is told before it gets a module.
 type LoadConfig struct {
 	Compile     bool   `json:"compile,omitempty"`   // compile into CacheDir and end, without running anything
-	CacheDir    string `json:"cache_dir,omitempty"` // "": compile in memory
-	MemoryBytes int64  `json:"memory_bytes"`        // of the guest's linear memory
+	CacheDir    []byte `json:"cache_dir,omitempty"` // a path, which need not be UTF-8; empty: compile in memory
+	ABI         ABI    `json:"abi,omitempty"`
+	MemoryBytes int64  `json:"memory_bytes"` // of the guest's linear memory
+	BufferBytes int64  `json:"buffer_bytes"` // what input, answers, output and image may take besides
 	Limits      Limits `json:"limits"`
 }
 
@@ -31,13 +46,7 @@ type Refusal struct {
 	Text  string
 }
 
-const (
-	maxRefusal = 4 << 10
-	// MaxRefused is the largest payload of a FrameRefused.
-	MaxRefused = 1 + maxRefusal
-	// MaxImage bounds the payload of a FrameImage.
-	MaxImage = 64 << 20
-)
+const maxRefusal = 4 << 10
 
 // Encode returns the payload of a FrameRefused in parts; a long text is cut.
 func (r Refusal) Encode() [][]byte {
@@ -52,13 +61,14 @@ func DecodeRefusal(p []byte) (Refusal, error) {
 	return Refusal{Cache: p[0] == 1, Text: string(p[1:])}, nil
 }
 
-// EncodeTool returns the payload of a FrameTool in parts.
-func EncodeTool(name string, request []byte) [][]byte {
-	return [][]byte{append([]byte{byte(len(name))}, name...), request}
+// EncodeTool returns the payload of a FrameCall or a FrameTool in parts. The name has at
+// most MaxToolName bytes.
+func EncodeTool(name string, input []byte) [][]byte {
+	return [][]byte{append([]byte{byte(len(name))}, name...), input}
 }
 
-// DecodeTool splits the payload of a FrameTool.
-func DecodeTool(p []byte) (name string, request []byte, err error) {
+// DecodeTool splits the payload of a FrameCall or a FrameTool.
+func DecodeTool(p []byte) (name string, input []byte, err error) {
 	if len(p) < 1 || len(p) < 1+int(p[0]) || p[0] > MaxToolName {
 		return "", nil, &FrameError{"malformed tool call"}
 	}
@@ -97,7 +107,7 @@ type Done struct {
 	Trapped       bool
 	MemoryRefused bool   // a memory.grow went over the limit
 	OutputRefused bool   // an output_write went over the limit: what follows is cut
-	Status        uint32 // what air_call returned
+	Status        uint32 // what air_call returned, or the exit status of a command
 	Log           []byte
 	Output        []byte // or the trap's text
 }

@@ -17,7 +17,7 @@ func subscription(mark uint64, tag byte, clock uint32, timeout uint64, flags byt
 }
 
 func TestPollSleepsUntilTheFirstClock(t *testing.T) {
-	c, _ := newCall()
+	c := &Call{}
 	m := page()
 	copy(m[1000:], subscription(7, tagClock, 1, uint64(time.Hour), 0))
 	copy(m[1048:], subscription(8, tagClock, 1, uint64(20*time.Millisecond), 0))

@@ -7,7 +7,8 @@ import (
 )
 
 // The stub of WASI preview 1: enough for language runtimes to start, print and read
-// clocks. Nothing in it reaches a file, a socket, an argument or a variable.
+// clocks. Nothing in it reaches a file, a socket, an argument or a variable. What commands
+// have beside it is in command.go.
 //
 // Specification: github.com/WebAssembly/WASI, legacy/preview1/docs.md.
 
@@ -18,12 +19,14 @@ const (
 	wasiEBADF  errno = 8
 	wasiEFAULT errno = 21
 	wasiEINVAL errno = 28
+	wasiENOSPC errno = 51
 	wasiENOSYS errno = 52
+	wasiESPIPE errno = 70
 )
 
 const (
 	maxRandom = 1 << 20 // bytes a guest may draw at once
-	maxVector = 1024    // entries of an fd_write
+	maxVector = 1024    // pieces of an fd_read or fd_write
 )
 
 // wasiNames are all functions of preview 1 with their parameters. Those that the table
@@ -44,41 +47,38 @@ var wasiNames = map[string]string{
 	"sock_accept": "iii", "sock_recv": "iiiiii", "sock_send": "iiiii", "sock_shutdown": "ii",
 }
 
-type wasiCall struct {
-	reach Reach
-	call  func(c *Call, m Memory, s []uint64) errno
-}
+// wasiCall carries out a function.
+type wasiCall func(c *Call, m Memory, s []uint64) errno
 
 func wasiCalls() map[string]wasiCall {
 	nothing := func(*Call, Memory, []uint64) errno { return wasiOK }
 	return map[string]wasiCall{
-		"args_get":          {ReachNothing, nothing},
-		"args_sizes_get":    {ReachNothing, noStrings},
-		"environ_get":       {ReachNothing, nothing},
-		"environ_sizes_get": {ReachNothing, noStrings},
-		"clock_res_get":     {ReachTime, clockRes},
-		"clock_time_get":    {ReachTime, clockTime},
-		"fd_fdstat_get":     {ReachNothing, fdstat},
-		"fd_prestat_get":    {ReachNothing, func(*Call, Memory, []uint64) errno { return wasiEBADF }},
-		"fd_write":          {ReachLog, fdWrite},
-		"poll_oneoff":       {ReachTime, pollOneoff},
-		"random_get":        {ReachRandom, randomGet},
-		"sched_yield":       {ReachNothing, nothing},
+		"args_get":          nothing,
+		"args_sizes_get":    noStrings,
+		"environ_get":       nothing,
+		"environ_sizes_get": noStrings,
+		"clock_res_get":     clockRes,
+		"clock_time_get":    clockTime,
+		"fd_fdstat_get":     fdstat,
+		"fd_prestat_get":    func(*Call, Memory, []uint64) errno { return wasiEBADF },
+		"fd_write":          fdWrite,
+		"poll_oneoff":       pollOneoff,
+		"random_get":        randomGet,
+		"sched_yield":       nothing,
 	}
 }
 
-func wasiFunctions() []Function {
-	known := wasiCalls()
+func wasiFunctions(known map[string]wasiCall) []Function {
 	var list []Function
 	for name, params := range wasiNames {
-		f := Function{Module: WASIModule, Name: name, Params: types(params), Results: types("i"), Reach: ReachNothing}
-		w, carriedOut := known[name]
+		f := Function{Module: WASIModule, Name: name, Params: types(params), Results: types("i")}
+		call, carriedOut := known[name]
 		switch {
 		case name == "proc_exit":
 			f.Results = nil
 			f.call = func(_ *Call, _ Memory, s []uint64) error { return &ExitError{uint32(s[0])} }
 		case carriedOut:
-			f.Reach, f.call = w.reach, returns(w.call)
+			f.call = returns(call)
 		default:
 			f.call = returns(func(*Call, Memory, []uint64) errno { return wasiENOSYS })
 		}
@@ -87,7 +87,7 @@ func wasiFunctions() []Function {
 	return list
 }
 
-func returns(call func(c *Call, m Memory, s []uint64) errno) func(*Call, Memory, []uint64) error {
+func returns(call wasiCall) func(*Call, Memory, []uint64) error {
 	return func(c *Call, m Memory, s []uint64) error {
 		s[0] = uint64(call(c, m, s))
 		return nil
@@ -141,25 +141,41 @@ func fdWrite(c *Call, m Memory, s []uint64) errno {
 	if fd := uint32(s[0]); fd != 1 && fd != 2 {
 		return wasiEBADF
 	}
-	count := uint32(s[2])
-	if count > maxVector {
-		return wasiEINVAL
-	}
-	vector, ok := m.Read(uint32(s[1]), count*8)
-	if !ok {
-		return wasiEFAULT
+	list, e := pieces(m, s)
+	if e != wasiOK {
+		return e
 	}
 	var written uint32
-	for ; len(vector) > 0; vector = vector[8:] {
-		data, ok := m.Read(binary.LittleEndian.Uint32(vector), binary.LittleEndian.Uint32(vector[4:]))
+	for _, p := range list {
+		data, ok := m.Read(p.at, p.size)
 		if !ok {
 			return wasiEFAULT
 		}
 		room := max(c.Limits.LogBytes-int64(len(c.Log)), 0)
 		c.Log = append(c.Log, data[:min(int64(len(data)), room)]...)
-		written += uint32(len(data))
+		written += p.size
 	}
 	return stored(put32(m, uint32(s[3]), written))
+}
+
+// piece is a part of the guest's memory, or of what it takes for that.
+type piece struct{ at, size uint32 }
+
+// pieces reads what an fd_read or fd_write is about.
+func pieces(m Memory, s []uint64) ([]piece, errno) {
+	count := uint32(s[2])
+	if count > maxVector {
+		return nil, wasiEINVAL
+	}
+	vector, ok := m.Read(uint32(s[1]), count*8)
+	if !ok {
+		return nil, wasiEFAULT
+	}
+	list := make([]piece, count)
+	for i := range list {
+		list[i] = piece{binary.LittleEndian.Uint32(vector[i*8:]), binary.LittleEndian.Uint32(vector[i*8+4:])}
+	}
+	return list, wasiOK
 }
 
 func randomGet(_ *Call, m Memory, s []uint64) errno {

@@ -2,9 +2,6 @@ package wasmtests
 
 import "bytes"
 
-// The compile bombs are made here: they are large, and no text format expresses them
-// well. In each, function 0 is air_call.
-
 // Locals declares 2**32-1 locals in 39 bytes, for which a compiler may allocate (G10).
 func Locals() []byte {
 	return module(join(leb(1), leb(1<<32-1), []byte{0x7f, 0x41, 0, 0x0b}))
@@ -30,35 +27,35 @@ func LocalsTimesLoops() []byte {
 	return module(join(body, []byte{0x41, 0, 0x0b}))
 }
 
-// Functions is 300,000 functions of four bytes (G10).
-func Functions() []byte { return module(repeat([]byte{0, 0x20, 0, 0x0b}, 300_000)...) }
+// functions is 300,000 functions of four bytes (G10).
+func functions() []byte { return module(repeat([]byte{0, 0x20, 0, 0x0b}, 300_000)...) }
 
-// Straight is one function of n additions, without a branch (G10). A million of them take
+// straight is one function of n additions, without a branch (G10). A million of them take
 // a compiler seconds, and an idle machine is done within the compile limit.
-func Straight(n int) []byte {
+func straight(n int) []byte {
 	return guest(1, join([]byte{0, 0x20, 0}, bytes.Repeat([]byte{0x20, 0, 0x6a}, n), []byte{0x1a}, answer()), truth())
 }
 
 // truth is a data segment at the beginning of memory.
 func truth() []byte { return join([]byte{0, 0x41, 0, 0x0b}, leb(4), []byte("true")) }
 
-// Data is n MiB of data segments, all for the same place in a memory of one (G10).
-func Data(n int) []byte {
+// filled has n MiB of data segments, all for the same place in a memory of one (G10).
+func filled(n int) []byte {
 	segment := join([]byte{0, 0x41, 0, 0x0b}, leb(1<<20), bytes.Repeat([]byte{'A'}, 1<<20))
 	segments := append(repeat(segment, n), truth())
 	return guest(16, join([]byte{0}, answer()), segments...)
 }
 
-// TwoMemories exports the first of two (G8).
-func TwoMemories() []byte {
+// twoMemories exports the first of two (G8).
+func twoMemories() []byte {
 	return bytes.Replace(module([]byte{0, 0x41, 0, 0x0b}), Section(5, Vector([]byte{0, 1})), Section(5, Vector([]byte{0, 1}, []byte{0, 1})), 1)
 }
 
-// Overlong has the opcode of v128.const, 12, in two bytes, as the specification allows:
-// fd 8c 00. Who takes one byte for the opcode reads an i16x8.shr_s, an unreachable and
+// overlong has the opcode of v128.const, 12, in two bytes, as the specification allows:
+// fd 8c 00. Whoever takes one byte for the opcode reads an i16x8.shr_s, an unreachable and
 // sixteen nops, and that is valid too (G17). Numbers and an opcode of the other prefix are
 // as long as they may be. It answers true when read as specified.
-func Overlong() []byte {
+func overlong() []byte {
 	long := func(n byte) []byte { return []byte{n | 0x80, 0x80, 0x80, 0x80, 0} }
 	vector := bytes.Repeat([]byte{1}, 16)
 	return guest(1, join([]byte{0},
@@ -78,8 +75,8 @@ func repeat(body []byte, n int) [][]byte {
 	return bodies
 }
 
-// module has functions of type (i32) -> (i32), a page of memory, and the exports of a
-// guest.
+// module has functions of type (i32) -> (i32), of which the first is air_call, a page of
+// memory, and the exports of a guest.
 func module(bodies ...[]byte) []byte {
 	sized := make([][]byte, len(bodies))
 	for i, b := range bodies {

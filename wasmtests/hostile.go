@@ -11,8 +11,8 @@ import (
 type Phase string
 
 const (
-	Proof   Phase = "proof"   // by the import proof: no worker sees it
-	Compile Phase = "compile" // in a worker that compiles, and runs nothing
+	Proof   Phase = "proof"   // before any worker sees it: internal/wasmbin checks that
+	Compile Phase = "compile" // in a worker that compiles, and runs nothing: its code is compile_limit
 	Call    Phase = "call"    // in a worker that runs it, be it before air_call
 )
 
@@ -21,7 +21,7 @@ type Case struct {
 	Name   string // of a committed module, or of the function that makes it
 	Module func(t testing.TB) []byte
 	Phase  Phase
-	Kind   fault.Kind // "" for a call that succeeds; one of kind timeout runs to its deadline
+	Kind   fault.Kind // "" for a call that succeeds; timeout for one that lasts until its deadline
 	Code   string
 	Says   string // a part of the message
 	Output string // of a call that succeeds
@@ -88,9 +88,9 @@ func misshapen() []Case {
 		committed(Proof, fault.InvalidInput, "forbidden_export", "the function air_call (i32) -> (i32)", "nocall", "callglobal"),
 		committed(Proof, fault.InvalidInput, "forbidden_export", "as (i64) -> (i64)", "calltype"),
 		committed(Proof, fault.InvalidInput, "forbidden_export", "as (i32) -> ()", "inittype"),
-		committed(Proof, fault.InvalidInput, "forbidden_export", "WASI command", "command"),
+		committed(Proof, fault.InvalidInput, "forbidden_export", "WASI command", "command", "commandtools"),
 		committed(Proof, fault.InvalidInput, "forbidden_export", `"air.start"`, "reserved"),
-		[]Case{made("TwoMemories", TwoMemories, Proof, fault.InvalidInput, "unsupported_module")},
+		[]Case{made("TwoMemories", twoMemories, Proof, fault.InvalidInput, "unsupported_module")},
 	)
 }
 
@@ -98,9 +98,9 @@ func misshapen() []Case {
 func bombs() []Case {
 	return []Case{
 		made("Locals", Locals, Proof, fault.InvalidInput, "module_too_complex"),
-		made("Functions", Functions, Proof, fault.InvalidInput, "module_too_complex"),
+		made("Functions", functions, Proof, fault.InvalidInput, "module_too_complex"),
 		// No bundle of this size can be installed, so this file is not the one that was.
-		made("Data", func() []byte { return Data(64) }, Proof, fault.Integrity, "module_unreadable"),
+		made("Data", func() []byte { return filled(64) }, Proof, fault.Integrity, "module_unreadable"),
 		made("Nest", Nest, Compile, fault.ResourceExhausted, "compile_limit"),
 		made("BranchTable", BranchTable, Compile, fault.ResourceExhausted, "compile_limit"),
 		made("LocalsTimesLoops", LocalsTimesLoops, Compile, fault.ResourceExhausted, "compile_limit"),
@@ -111,9 +111,9 @@ func bombs() []Case {
 func survivors() []Case {
 	cases := committed(Call, "", "", "", "memorymax", "tablemax", "miscompile", "sockets", "overlap")
 	cases = append(cases,
-		made("Overlong", Overlong, Call, "", ""),
-		made("LargeData", func() []byte { return Data(24) }, Call, "", ""),
-		made("Straight", func() []byte { return Straight(100_000) }, Call, "", ""))
+		made("Overlong", overlong, Call, "", ""),
+		made("LargeData", func() []byte { return filled(24) }, Call, "", ""),
+		made("Straight", func() []byte { return straight(100_000) }, Call, "", ""))
 	pointers := committed(Call, "", "", "", "pointers")
 	million := committed(Call, "", "", "", "million")
 	// Of its two million calls a thousand are made, and half of them emit what is no log line.

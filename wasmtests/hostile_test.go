@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"path/filepath"
+	goruntime "runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,7 +37,7 @@ func newPool(t testing.TB) *engine.Pool {
 }
 
 // TestHostile calls each hostile module through the registry, and after it a well-behaved
-// one in the same pool.
+// one in the same pool. None holds the host up beyond its deadline, or leaves it larger.
 func TestHostile(t *testing.T) {
 	pool := newPool(t)
 	tools := []*runtime.Tool{tool(t, pool, "good.next", Module(t, "guests/keeper-memory"))}
@@ -43,21 +45,63 @@ func TestHostile(t *testing.T) {
 		tools = append(tools, tool(t, pool, c.tool(), c.Module(t)))
 	}
 	r := rig.New(t, rig.Options{Tools: tools})
+	r.Call("good.next", `{}`)
+	before := heap()
 	for _, c := range Hostile() {
 		t.Run(filepath.Base(c.Name), func(t *testing.T) {
 			if c.Phase == Compile {
 				t.Skip("takes all of the compile limit; runtime/engine calls it with a shorter one")
 			}
-			ctx, cancel := context.WithCancel(t.Context())
-			if c.Kind == fault.Timeout {
-				ctx, cancel = context.WithTimeout(t.Context(), 300*time.Millisecond)
-			}
-			defer cancel()
-			c.check(t, r.Registry.Call(ctx, runtime.Call{Tool: c.tool(), Input: json.RawMessage(`{}`)}))
+			c.call(t, r)
 			if next := r.Call("good.next", `{}`); string(next.Output) != "true" {
 				t.Errorf("the next call: %s, %v", next.Output, next.Error)
 			}
 		})
+	}
+	if grown := heap() - before; grown > 8<<20 {
+		t.Errorf("the host's heap grew by %d KiB", grown>>10)
+	}
+}
+
+func (c Case) call(t *testing.T, r *rig.Rig) {
+	t.Helper()
+	const deadline = 300 * time.Millisecond
+	ctx := t.Context()
+	if c.Kind == fault.Timeout {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, deadline)
+		defer cancel()
+	}
+	began := time.Now()
+	c.check(t, r.Registry.Call(ctx, runtime.Call{Tool: c.tool(), Input: json.RawMessage(`{}`)}))
+	if late := time.Since(began) - deadline; c.Kind == fault.Timeout && late > Slowdown*100*time.Millisecond {
+		t.Errorf("%v late", late)
+	}
+}
+
+func heap() int64 {
+	var m goruntime.MemStats
+	goruntime.GC()
+	goruntime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// TestHostileIsComplete finds the committed modules that the table forgets.
+func TestHostileIsComplete(t *testing.T) {
+	files, err := filepath.Glob("hostile/*.wat")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no modules", err)
+	}
+	cases := Hostile()
+	for _, file := range files {
+		if name := strings.TrimSuffix(file, ".wat"); !slices.ContainsFunc(cases, func(c Case) bool { return c.Name == name }) {
+			t.Errorf("%s is not in the table", name)
+		}
+	}
+	for _, c := range cases {
+		if (c.Phase == Compile) != (c.Code == "compile_limit") {
+			t.Errorf("%s: phase %s and code %s", c.Name, c.Phase, c.Code)
+		}
 	}
 }
 
@@ -99,7 +143,7 @@ func (p only) Tools(context.Context) ([]*runtime.Tool, error) { return []*runtim
 
 func (c Case) check(t *testing.T, got runtime.Envelope) {
 	t.Helper()
-	if raceDetector && c.Says == "stack overflow" && got.Error != nil && got.Error.Kind == fault.ResourceExhausted {
+	if Slowdown > 1 && c.Says == "stack overflow" && got.Error != nil && got.Error.Kind == fault.ResourceExhausted {
 		return // the detector's own memory ran out first
 	}
 	switch {

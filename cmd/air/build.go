@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/aircoding/air/capabilities"
+	"github.com/aircoding/air/hostabi"
 	"github.com/aircoding/air/internal/fault"
 )
 
@@ -47,7 +48,7 @@ func (a *app) build(ctx context.Context, dir string) (*capabilities.Bundle, erro
 		return nil, fault.New(fault.InvalidInput, "no_source", "%s holds no go.mod: air build compiles Go modules", dir).
 			WithHint("compile other languages with their own tools to %s", manifest.Entrypoint.Module)
 	}
-	if err := a.compileGo(ctx, dir, manifest.Entrypoint.Module); err != nil {
+	if err := a.compileGo(ctx, dir, manifest.Entrypoint); err != nil {
 		return nil, err
 	}
 	return capabilities.OpenDir(dir)
@@ -55,7 +56,7 @@ func (a *app) build(ctx context.Context, dir string) (*capabilities.Bundle, erro
 
 // compileGo builds beside the module and renames, so that a failed or interrupted
 // build leaves the module as it was.
-func (a *app) compileGo(ctx context.Context, dir, module string) error {
+func (a *app) compileGo(ctx context.Context, dir string, entrypoint *capabilities.Entrypoint) error {
 	if _, err := exec.LookPath("go"); err != nil {
 		return fault.New(fault.DependencyMissing, "go", "air build needs the Go toolchain: %w", err).WithHint("install Go 1.26 or newer (Debian: golang-go)")
 	}
@@ -68,7 +69,11 @@ func (a *app) compileGo(ctx context.Context, dir, module string) error {
 	if err != nil {
 		return err
 	}
-	c := exec.CommandContext(ctx, "go", "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false", "-o", absolute, ".")
+	mode := "c-shared"
+	if entrypoint.ABI == hostabi.WASICommand {
+		mode = "default"
+	}
+	c := exec.CommandContext(ctx, "go", "build", "-buildmode="+mode, "-trimpath", "-buildvcs=false", "-o", absolute, ".")
 	c.Dir = dir
 	c.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0", "GOWORK=off", "GOFLAGS=") // nothing of the environment in the module
 	c.Stdout, c.Stderr = a.stderr, a.stderr
@@ -82,7 +87,7 @@ func (a *app) compileGo(ctx context.Context, dir, module string) error {
 		}
 		return err
 	}
-	target := filepath.Join(dir, filepath.FromSlash(module))
+	target := filepath.Join(dir, filepath.FromSlash(entrypoint.Module))
 	if err := os.Chmod(absolute, 0o644); err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ func (a *app) compileAhead(ctx context.Context, at place, i capabilities.Install
 	a.working("compiling %s", i.CapabilityID)
 	err = a.pool(at).Compile(ctx, engine.Module{
 		Capability: i.CapabilityID, Tool: i.CapabilityID, Path: bundle.ModulePath(), SHA256: bundle.ModuleSHA256,
+		ABI: bundle.Manifest.Entrypoint.ABI,
 	})
 	if err != nil {
 		a.warn("%v", err)

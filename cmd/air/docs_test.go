@@ -107,7 +107,7 @@ func TestReferenceOfTheABIIsTrue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range hostabi.Functions() {
+	for _, f := range hostabi.Functions(hostabi.AirV1) {
 		if f.Module != hostabi.Module {
 			continue
 		}

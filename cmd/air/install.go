@@ -12,9 +12,9 @@ func (a *app) installCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "install DIR",
 		Short: "Install a capability from a folder",
-		Long:  "Validate the capability in a folder, copy it to ~/.air/capabilities and compile it. Nothing is run and nothing is\n" +
+		Long: "Validate the capability in a folder, copy it to ~/.air/capabilities and compile it. Nothing is run and nothing is\n" +
 			"enabled.",
-		Args:  cobra.ExactArgs(1),
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			at, err := a.place()
 			if err != nil {

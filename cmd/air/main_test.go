@@ -48,8 +48,11 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Condition: func(name string) (bool, error) {
-			if name == "race" {
+			switch name {
+			case "race":
 				return underRace, nil
+			case "namespaces":
+				return sandbox.CommandTier(t.Context()).Held, nil
 			}
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
@@ -162,12 +165,12 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// wasm NAME FILE copies a committed guest of wasmtests.
+// wasm NAME FILE copies a committed guest of wasmtests, such as hostile/loop.
 func wasm(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: wasm NAME FILE")
 	}
-	module, err := os.ReadFile(filepath.Join(ts.Getenv("REPO"), "wasmtests", "hostile", args[0]+".wasm"))
+	module, err := os.ReadFile(filepath.Join(ts.Getenv("REPO"), "wasmtests", args[0]+".wasm"))
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), module, 0o644))
 }

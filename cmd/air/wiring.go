@@ -69,7 +69,8 @@ func (a *app) pool(at place) *engine.Pool {
 func newGuest(pool *engine.Pool) func(capabilities.Module) runtime.Implementation {
 	return func(m capabilities.Module) runtime.Implementation {
 		return engine.NewGuest(pool, engine.Module{
-			Capability: m.Capability, Tool: m.Tool, Path: m.Path, SHA256: m.ModuleSHA256, Limits: m.Limits, Config: m.Config,
+			Capability: m.Capability, Tool: m.Tool, Path: m.Path, SHA256: m.ModuleSHA256,
+			ABI: m.ABI, Limits: m.Limits, Config: m.Config,
 		})
 	}
 }

@@ -5,7 +5,7 @@ import "fmt"
 // Code is decoded one instruction at a time, and encoded at once: however large a
 // function is or how deep it nests, nothing is kept but a byte for each open block.
 
-func (w *rewriter) codeSection() error {
+func (w *rewriter) writeCode() error {
 	if w.definedFunctions() == 0 {
 		return w.bodies(nil)
 	}
@@ -32,6 +32,7 @@ func (w *rewriter) body(r *reader) error {
 		return err
 	}
 	w.blocks = append(w.blocks[:0], opBlock)
+	w.known = known{}
 	for len(w.blocks) > 0 && r.err == nil {
 		w.instruction(r)
 	}
@@ -40,10 +41,10 @@ func (w *rewriter) body(r *reader) error {
 
 func (w *rewriter) instruction(r *reader) {
 	op := r.byte()
+	w.cure(op)
 	w.byte(op)
 	switch s := shapeOf(op); s {
 	case immNone:
-		w.cure(op)
 	case immBlock:
 		w.blocks = append(w.blocks, op)
 		w.blockType(r)
@@ -56,25 +57,10 @@ func (w *rewriter) instruction(r *reader) {
 	case immIndex:
 		w.u32(r.u32())
 		if op == opTableSet {
-			w.unfreezable("table.set")
+			w.unfreezable()
 		}
 	default:
 		w.immediate(r, s)
-	}
-}
-
-// cure puts `const 0; or` behind every `and`, which changes no value. On amd64 wazero
-// 1.12 fuses an ordered comparison that has the constant 0 on the left and an `and` on
-// the right, and forgets to swap the operands; a loop `for x&y > 0` in Go is enough.
-func (w *rewriter) cure(op byte) {
-	if w.uncured {
-		return
-	}
-	switch op {
-	case opI32And:
-		w.out = append(w.out, opI32Const, 0, opI32Or)
-	case opI64And:
-		w.out = append(w.out, opI64Const, 0, opI64Or)
 	}
 }
 
@@ -137,8 +123,8 @@ func (w *rewriter) noteMisc(r *reader, op uint32) {
 	if (op == opMemoryInit || op == opDataDrop) && w.dataCount == none {
 		r.fail("a data segment is used, and no section announces their number")
 	}
-	if what := changesTables(op); what != "" {
-		w.unfreezable(what)
+	if changesTables(op) {
+		w.unfreezable()
 	}
 }
 
@@ -175,22 +161,29 @@ func (w *rewriter) immediate(r *reader, s shape) {
 		w.u32(r.u32())
 		w.memory(r)
 	default:
-		w.constant(r, s)
+		w.number(r, s)
 	}
 }
 
-func (w *rewriter) constant(r *reader, s shape) {
+func (w *rewriter) number(r *reader, s shape) {
 	switch s {
 	case immI32:
-		w.signed(int64(r.s32()))
+		w.integer(int64(r.s32()))
 	case immI64:
-		w.signed(r.s64())
+		w.integer(r.s64())
 	case imm4:
 		w.bytes(r.take(4))
 	case imm8:
 		w.bytes(r.take(8))
 	case imm16:
 		w.bytes(r.take(16))
+	}
+}
+
+func (w *rewriter) integer(v int64) {
+	w.signed(v)
+	if v != 0 {
+		w.known.top = topOther
 	}
 }
 

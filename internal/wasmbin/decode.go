@@ -1,8 +1,11 @@
 package wasmbin
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+
+	"github.com/aircoding/air/hostabi"
 )
 
 // Section ids, and the order in which sections must come. Custom sections (0) may come
@@ -109,9 +112,9 @@ func outlineOf(module []byte, allowed map[importName]signature) (*outline, error
 		id   byte
 		read func(*reader) error
 	}{
-		{secType, o.typeSection}, {secImport, o.importSection}, {secFunction, o.functionSection},
-		{secTable, o.tableSection}, {secMemory, o.memorySection}, {secExport, o.exportSection},
-		{secStart, o.startSection}, {secDataCount, o.dataCountSection},
+		{secType, o.readTypes}, {secImport, o.readImports}, {secFunction, o.readFunctions},
+		{secTable, o.readTables}, {secMemory, o.readMemories}, {secExport, o.readExports},
+		{secStart, o.readStart}, {secDataCount, o.readDataCount},
 	} {
 		if err := o.read(section.id, section.read); err != nil {
 			return nil, err
@@ -136,7 +139,7 @@ func (o *outline) read(id byte, read func(*reader) error) error {
 	return nil
 }
 
-func (o *outline) typeSection(r *reader) error {
+func (o *outline) readTypes(r *reader) error {
 	for range r.count("types", maxTypes) {
 		if form := r.byte(); form != formFunction && r.err == nil {
 			return unknownForm(form)
@@ -198,7 +201,29 @@ const (
 
 func isReference(t byte) bool { return t == 0x70 || t == 0x6f }
 
-func (o *outline) functionSection(r *reader) error {
+// signature is a function type in its binary form: parameters, then results.
+type signature struct{ params, results string }
+
+func (s signature) String() string {
+	return fmt.Sprintf("(%s) -> (%s)", typeNames(s.params), typeNames(s.results))
+}
+
+func typeNames(types string) string {
+	var b bytes.Buffer
+	for i := range len(types) {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		if i == 16 {
+			b.WriteString("…")
+			break
+		}
+		b.WriteString(hostabi.ValueType(types[i]).String())
+	}
+	return b.String()
+}
+
+func (o *outline) readFunctions(r *reader) error {
 	for range r.count("functions", maxFunctions) {
 		if err := o.addFunction(r.u32()); err != nil {
 			return err
@@ -229,10 +254,10 @@ type table struct {
 	limits
 }
 
-func (o *outline) tableSection(r *reader) error {
+func (o *outline) readTables(r *reader) error {
 	total := uint64(0)
 	for range r.count("tables", maxTables) {
-		t, err := tableType(r)
+		t, err := r.tableType()
 		if err != nil {
 			return err
 		}
@@ -244,24 +269,24 @@ func (o *outline) tableSection(r *reader) error {
 	return r.err
 }
 
-func tableType(r *reader) (t table, err error) {
+func (r *reader) tableType() (t table, err error) {
 	if t.element = r.byte(); !isReference(t.element) && r.err == nil {
 		return t, unsupported(fmt.Sprintf("tables of type %#x", t.element))
 	}
-	t.limits, err = limitsOf(r, "table")
+	t.limits, err = r.limits("table")
 	if err == nil && t.bounded && t.max < t.min {
 		err = fmt.Errorf("table of %d to %d entries", t.min, t.max)
 	}
 	return t, err
 }
 
-func (o *outline) memorySection(r *reader) error {
+func (o *outline) readMemories(r *reader) error {
 	n := r.u32()
 	if n > 1 {
 		return unsupported(fmt.Sprintf("%d memories: exactly one is wanted", n))
 	}
 	for range n {
-		m, err := memoryType(r)
+		m, err := r.memoryType()
 		if err != nil {
 			return err
 		}
@@ -273,8 +298,8 @@ func (o *outline) memorySection(r *reader) error {
 	return r.err
 }
 
-func memoryType(r *reader) (limits, error) {
-	m, err := limitsOf(r, "memory")
+func (r *reader) memoryType() (limits, error) {
+	m, err := r.limits("memory")
 	if err == nil && (m.min > maxPages || m.bounded && (m.max > maxPages || m.max < m.min)) {
 		err = fmt.Errorf("memory of %d to %d pages", m.min, m.max)
 	}
@@ -286,7 +311,7 @@ type limits struct {
 	bounded  bool // there is a max
 }
 
-func limitsOf(r *reader, what string) (l limits, err error) {
+func (r *reader) limits(what string) (l limits, err error) {
 	flags := r.byte()
 	switch {
 	case r.err != nil:
@@ -304,7 +329,7 @@ func limitsOf(r *reader, what string) (l limits, err error) {
 	return l, r.err
 }
 
-func (o *outline) startSection(r *reader) error {
+func (o *outline) readStart(r *reader) error {
 	index := r.u32()
 	if r.err != nil {
 		return r.err
@@ -317,7 +342,7 @@ func (o *outline) startSection(r *reader) error {
 	return nil
 }
 
-func (o *outline) dataCountSection(r *reader) error {
+func (o *outline) readDataCount(r *reader) error {
 	o.dataCount = int64(r.u32())
 	return r.err
 }

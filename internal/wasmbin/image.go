@@ -38,10 +38,10 @@ type Global struct {
 // block is the granularity at which ImageOf looks at memory: a page of most machines.
 const block = 4096
 
-// ImageOf describes a memory, a multiple of 64 KiB, and globals in ascending order. The
-// runs alias the memory. Frozen and Freezable are for the caller to set.
+// ImageOf describes an instance that is ready for calls, by its memory, a multiple of
+// 64 KiB, and its globals in ascending order. The runs alias the memory.
 func ImageOf(memory []byte, globals []Global) Image {
-	image := Image{Pages: uint32(len(memory) / hostabi.PageSize), Globals: globals}
+	image := Image{Frozen: true, Freezable: true, Pages: uint32(len(memory) / hostabi.PageSize), Globals: globals}
 	var zero [block]byte
 	start := none
 	for at := 0; at <= len(memory); at += block {
@@ -122,7 +122,7 @@ func decodeImage(data []byte) (image Image, err error) {
 	if checksum(content) != binary.LittleEndian.Uint32(sum) {
 		return image, errors.New("its checksum is wrong")
 	}
-	r := &reader{data: content}
+	r := imageReader{&reader{data: content}}
 	if version := r.byte(); version != imageVersion {
 		return image, fmt.Errorf("version %d, only %d is known", version, imageVersion)
 	}
@@ -138,8 +138,11 @@ func decodeImage(data []byte) (image Image, err error) {
 	return image, r.end()
 }
 
+// imageReader reads the format of images with the checks of a reader.
+type imageReader struct{ *reader }
+
 // varint reads a number of at most limit in its shortest form.
-func (r *reader) varint(limit uint64) uint64 {
+func (r imageReader) varint(limit uint64) uint64 {
 	start := r.pos
 	v := r.unsigned(binary.MaxVarintLen64, 64)
 	switch {
@@ -155,7 +158,7 @@ func (r *reader) varint(limit uint64) uint64 {
 	return v
 }
 
-func (r *reader) runs(size uint64) []Run {
+func (r imageReader) runs(size uint64) []Run {
 	n := r.varint(uint64(r.left() / minRun))
 	if n == 0 {
 		return nil
@@ -177,7 +180,7 @@ func (r *reader) runs(size uint64) []Run {
 	return runs
 }
 
-func (r *reader) globals() []Global {
+func (r imageReader) globals() []Global {
 	n := r.varint(uint64(r.left() / minGlobal))
 	if n == 0 {
 		return nil

@@ -101,14 +101,14 @@ func TestImageOf(t *testing.T) {
 		}
 		globals := []Global{{3, 4}}
 		got := ImageOf(memory, globals)
-		if want := (Image{Pages: 2, Runs: runs, Globals: globals}); !reflect.DeepEqual(got, want) {
+		if want := (Image{Frozen: true, Freezable: true, Pages: 2, Runs: runs, Globals: globals}); !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %d runs, want %d", test.what, len(got.Runs), len(runs))
 		}
 		if decoded, err := DecodeImage(got.Encode()); err != nil || !reflect.DeepEqual(decoded, got) {
 			t.Errorf("%s: the image does not survive: %v", test.what, err)
 		}
 	}
-	if got := ImageOf(nil, nil); !reflect.DeepEqual(got, Image{}) {
+	if got := ImageOf(nil, nil); !reflect.DeepEqual(got, Image{Frozen: true, Freezable: true}) {
 		t.Errorf("no memory: %+v", got)
 	}
 }

@@ -52,9 +52,18 @@ const (
 	prefixMisc    = 0xfc
 	prefixVector  = 0xfd
 
-	opMemoryInit = 8  // after prefixMisc
-	opDataDrop   = 9  // after prefixMisc
-	opV128Const  = 12 // after prefixVector
+	opV128Const = 12 // after prefixVector
+)
+
+// Opcodes after prefixMisc.
+const (
+	opMemoryInit = 8
+	opDataDrop   = 9
+	opTableInit  = 12
+	opElemDrop   = 13
+	opTableCopy  = 14
+	opTableGrow  = 15
+	opTableFill  = 17
 )
 
 // shapeOf knows the instructions of WebAssembly 2.0 that have one byte.
@@ -113,9 +122,9 @@ func shapeOfMisc(op uint32) shape {
 		return immMemories
 	case 11: // memory.fill
 		return immMemory
-	case 12, 14: // table.init, table.copy
+	case opTableInit, opTableCopy:
 		return immIndexes
-	case opDataDrop, 13, 15, 16, 17: // elem.drop, table.grow, table.size, table.fill
+	case opDataDrop, opElemDrop, opTableGrow, 16, opTableFill: // 16: table.size
 		return immIndex
 	}
 	return immUnknown
@@ -163,24 +172,4 @@ func refusalOf(prefix byte, op uint32) error {
 		return unsupported("relaxed vector instructions")
 	}
 	return fmt.Errorf("unknown instruction %#x %#x", prefix, op)
-}
-
-// changesTables names an instruction behind the prefix 0xfc after which a table or a
-// passive segment is not what the module declares.
-func changesTables(op uint32) string {
-	switch op {
-	case opDataDrop:
-		return "data.drop"
-	case 12:
-		return "table.init"
-	case 13:
-		return "elem.drop"
-	case 14:
-		return "table.copy"
-	case 15:
-		return "table.grow"
-	case 17:
-		return "table.fill"
-	}
-	return ""
 }

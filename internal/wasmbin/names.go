@@ -1,14 +1,16 @@
 package wasmbin
 
+import "strings"
+
 // Subsections of the custom section "name".
 const (
 	namesModule = iota
 	namesFunctions
 )
 
-// nameSection writes the names of the module and its functions, which traces show. A
+// writeNames writes the names of the module and its functions, which traces show. A
 // section that is not well-formed is as good as none, by the specification.
-func (w *rewriter) nameSection() {
+func (w *rewriter) writeNames() {
 	mark := len(w.out)
 	section := w.section(secCustom)
 	w.name("name")
@@ -40,7 +42,7 @@ func (w *rewriter) subsection(id byte, r *reader) {
 	w.byte(id)
 	mark := w.open()
 	if id == namesModule {
-		w.name(r.name())
+		w.name(short(r.name()))
 	} else {
 		w.functionNames(r)
 	}
@@ -59,6 +61,17 @@ func (w *rewriter) functionNames(r *reader) {
 		}
 		last = int64(function)
 		w.u32(function)
-		w.name(r.name())
+		w.name(short(r.name()))
 	}
+}
+
+// maxName is how many bytes of a name are kept: a trace of 30 functions is put together from
+// them in the memory of a worker.
+const maxName = 256
+
+func short(name string) string {
+	if len(name) <= maxName {
+		return name
+	}
+	return strings.ToValidUTF8(name[:maxName], "")
 }

@@ -20,8 +20,6 @@ type Prepared struct {
 	// Image is what the module declares of memory and mutable globals. It may alias the
 	// module.
 	Image Image
-	// Unfreezable says why no image can hold what an instance has become; empty if one can.
-	Unfreezable string
 }
 
 // ExportStart is the name under which a prepared module exports its start function, if it
@@ -32,21 +30,22 @@ const ExportStart = reserved + "start"
 // among those that it defines, if that is mutable and a number.
 func ExportGlobal(i int) string { return fmt.Sprintf(reserved+"global.%d", i) }
 
-// Prepare makes of a module that Prove accepts what an engine runs: rewritten as by
-// Rewrite, with its state lifted out into an image. The error is of kind invalid_input,
-// of code data_segment where data lies outside of the memory.
-func Prepare(module []byte, c Clamp) (*Prepared, error) {
-	p, err := prepare(module, rewriter{clamp: c.withDefaults()})
+// Prepare turns a proven module into what an engine runs: rewritten as by Rewrite, with its
+// state lifted out into an image. The error is of kind invalid_input, of code data_segment
+// where data lies outside of the memory.
+func Prepare(module []byte) (*Prepared, error) {
+	p, err := prepare(module)
 	if err != nil {
 		return nil, classify(err)
 	}
 	return p, nil
 }
 
-func prepare(module []byte, w rewriter) (p *Prepared, err error) {
+func prepare(module []byte) (p *Prepared, err error) {
 	if err := header(module); err != nil {
 		return nil, err
 	}
+	w := rewriter{clamp: Clamp{}.withDefaults()}
 	if w.outline, err = outlineOf(module, allowed()); err != nil {
 		return nil, err
 	}
@@ -62,12 +61,11 @@ func prepare(module []byte, w rewriter) (p *Prepared, err error) {
 		Full:     w.out,
 		Skeleton: w.skeleton(),
 		Image: Image{
-			Freezable: w.state.unfreezable == "",
+			Freezable: !w.state.unfreezable,
 			Pages:     pages,
 			Runs:      merge(w.state.segments),
 			Globals:   w.state.globals,
 		},
-		Unfreezable: w.state.unfreezable,
 	}, nil
 }
 
@@ -76,10 +74,10 @@ type state struct {
 	size        uint64 // of the memory at the start
 	segments    []Run  // in the order in which they are applied
 	globals     []Global
-	unfreezable string
+	unfreezable bool // an instance can change what images do not hold
 }
 
-func (s *state) segment(offset constant, data []byte) error {
+func (s *state) addSegment(offset constant, data []byte) error {
 	if offset.op != opI32Const {
 		return fmt.Errorf("a data segment at no constant of type i32")
 	}
@@ -93,26 +91,29 @@ func (s *state) segment(offset constant, data []byte) error {
 	return nil
 }
 
-func (s *state) global(i int, value byte, initial constant) {
+func (s *state) addGlobal(i int, value byte, initial constant) {
 	switch value {
 	case typeI32, typeI64, typeF32, typeF64:
 		s.globals = append(s.globals, Global{i, initial.bits})
 	default:
-		s.refuse("has a mutable global that is no number")
+		s.unfreezable = true
 	}
 }
 
-// refuse notes the first reason why the module cannot be frozen.
-func (s *state) refuse(reason string) {
-	if s.unfreezable == "" {
-		s.unfreezable = "the module " + reason
+// changesTables tells the instructions behind the prefix 0xfc after which a table or a
+// passive segment is not what the module declares.
+func changesTables(op uint32) bool {
+	switch op {
+	case opDataDrop, opTableInit, opElemDrop, opTableCopy, opTableGrow, opTableFill:
+		return true
 	}
+	return false
 }
 
-// unfreezable notes an instruction that changes what images do not hold.
-func (w *rewriter) unfreezable(instruction string) {
+// unfreezable notes that an instruction changes what images do not hold.
+func (w *rewriter) unfreezable() {
 	if w.state != nil {
-		w.state.refuse("uses " + instruction + ", and an image holds neither tables nor which segments are dropped")
+		w.state.unfreezable = true
 	}
 }
 

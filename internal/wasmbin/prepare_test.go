@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/aircoding/air/hostabi"
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/wasmtests"
 )
@@ -26,7 +27,7 @@ func stateful() parts {
 		[]byte{0x7c, 1, 0x44, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f, 0x0b})
 	p.start = []byte{1}
 	p.elements = vec([]byte{0, 0x41, 0, 0x0b, 1, 0})
-	p.code = vec(body(1, 3, 0x7f, 0x41, 6, 0x41, 3, 0x71, 0x0b), body(0, 0x0b))
+	p.code = vec(body(1, 3, 0x7f, 0x41, 0, 0x41, 6, 0x41, 3, 0x71, 0x4a, 0x0b), body(0, 0x0b)) // 0 > 6 & 3
 	p.data = vec([]byte{0, 0x41, 5, 0x0b, 3, 'a', 'b', 'c'}, []byte{1, 1, 'p'}, []byte{2, 0, 0x41, 0xc0, 0, 0x0b, 0})
 	p.tail = wasmtests.Section(0, slices.Concat(name("name"), []byte{1, 4, 1, 0, 1, 'f'}))
 	return p
@@ -34,7 +35,7 @@ func stateful() parts {
 
 func preparedOf(t *testing.T, module []byte) *Prepared {
 	t.Helper()
-	p, err := Prepare(module, Clamp{MemoryPages: 2, TableEntries: 3})
+	p, err := Prepare(module)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,11 +46,11 @@ func preparedOf(t *testing.T, module []byte) *Prepared {
 func TestPrepare(t *testing.T) {
 	p := stateful()
 	got := preparedOf(t, p.module())
-	p.tables, p.memories = vec([]byte{0x70, 1, 1, 3}), vec([]byte{1, 1, 2})
+	p.tables, p.memories = vec([]byte{0x70, 1, 1, 0xc0, 0x84, 0x3d}), vec([]byte{1, 1, 0x80, 0x80, 1})
 	p.exports = vec(exp("memory", 2, 0), exp("air_call", 0, 0), exp("air.start", 0, 1),
 		exp("air.global.1", 3, 1), exp("air.global.2", 3, 2), exp("air.global.3", 3, 3), exp("air.global.4", 3, 4))
 	p.start, p.data = nil, nil // nothing can name a segment
-	p.code = vec(body(1, 3, 0x7f, 0x41, 6, 0x41, 3, 0x71, 0x41, 0, 0x72, 0x0b), body(0, 0x0b))
+	p.code = vec(body(1, 3, 0x7f, 0x41, 0, 0x41, 6, 0x41, 3, 0x71, 0x41, 0, 0x72, 0x4a, 0x0b), body(0, 0x0b))
 	if want := p.module(); !bytes.Equal(got.Full, want) {
 		t.Errorf("full module\ngot  %x\nwant %x", got.Full, want)
 	}
@@ -60,8 +61,8 @@ func TestPrepare(t *testing.T) {
 	image := Image{Freezable: true, Pages: 1, Runs: []Run{{5, []byte("abc")}}, Globals: []Global{
 		{1, 0xffffffff}, {2, 0xfffffffffffffffe}, {3, 0xbf800000}, {4, 0x3ff0000000000000},
 	}}
-	if !reflect.DeepEqual(got.Image, image) || got.Unfreezable != "" {
-		t.Errorf("image %+v, %q\nwant %+v", got.Image, got.Unfreezable, image)
+	if !reflect.DeepEqual(got.Image, image) {
+		t.Errorf("image %+v\nwant %+v", got.Image, image)
 	}
 	validate(t, got.Full)
 	validate(t, got.Skeleton)
@@ -82,45 +83,50 @@ func TestSegmentsKeepTheirIndex(t *testing.T) {
 	}
 }
 
-func TestUnfreezable(t *testing.T) {
-	for _, test := range []struct{ what, code, want string }{
-		{"memory.init", "00 fc 08 00 00 0b", ""},
-		{"memory.grow", "00 40 00 0b", ""},
-		{"table.get", "00 25 00 1a 41 00 0b", ""},
-		{"table.size", "00 fc 10 00 0b", ""},
-		{"table.set", "00 26 00 0b", "uses table.set"},
-		{"table.init", "00 fc 0c 00 00 0b", "uses table.init"},
-		{"table.copy", "00 fc 0e 00 00 0b", "uses table.copy"},
-		{"table.grow", "00 fc 0f 00 0b", "uses table.grow"},
-		{"table.fill", "00 fc 11 00 0b", "uses table.fill"},
-		{"elem.drop", "fc 0d 00 00 0b", "uses elem.drop"},
-		{"data.drop", "fc 09 00 00 0b", "uses data.drop"},
-		{"data.drop, padded", "fc 89 00 00 00 0b", "uses data.drop"},
-		{"the first reason", "fc 09 00 fc 0d 00 00 0b", "uses data.drop"},
+// TestFreezable tells the modules of which an image can hold whatever an instance becomes.
+func TestFreezable(t *testing.T) {
+	for what, test := range map[string]struct {
+		code string
+		want bool
+	}{
+		"memory.init":        {"00 fc 08 00 00 0b", true},
+		"memory.grow":        {"00 40 00 0b", true},
+		"table.get":          {"00 25 00 1a 41 00 0b", true},
+		"table.size":         {"00 fc 10 00 0b", true},
+		"table.set":          {"00 26 00 0b", false},
+		"table.init":         {"00 fc 0c 00 00 0b", false},
+		"table.copy":         {"00 fc 0e 00 00 0b", false},
+		"table.grow":         {"00 fc 0f 00 0b", false},
+		"table.fill":         {"00 fc 11 00 0b", false},
+		"elem.drop":          {"fc 0d 00 00 0b", false},
+		"data.drop":          {"fc 09 00 00 0b", false},
+		"data.drop, padded":  {"fc 89 00 00 00 0b", false},
+		"two of these":       {"fc 09 00 fc 0d 00 00 0b", false},
+		"one, and then none": {"fc 09 00 fc 08 00 00 0b", false},
 	} {
 		p := stateful()
 		p.dataCount = []byte{3}
 		p.code = vec(body(0, 0x41, 0, 0x0b), body(append([]byte{0}, unhex(t, test.code)...)...))
-		checkFreezable(t, test.what, p, test.want)
+		checkFreezable(t, what, p, test.want)
 	}
-	for what, g := range map[string][]byte{
-		"a mutable reference": {0x70, 1, 0xd0, 0x70, 0x0b},
-		"a mutable vector":    slices.Concat([]byte{0x7b, 1, 0xfd, 12}, make([]byte, 16), []byte{0x0b}),
+	for what, test := range map[string]struct {
+		global []byte
+		want   bool
+	}{
+		"a mutable reference":  {[]byte{0x70, 1, 0xd0, 0x70, 0x0b}, false},
+		"a mutable vector":     {slices.Concat([]byte{0x7b, 1, 0xfd, 12}, make([]byte, 16), []byte{0x0b}), false},
+		"a constant reference": {[]byte{0x70, 0, 0xd0, 0x70, 0x0b}, true},
 	} {
 		p := stateful()
-		p.globals = vec(g)
-		checkFreezable(t, what, p, "has a mutable global that is no number")
+		p.globals = vec(test.global)
+		checkFreezable(t, what, p, test.want)
 	}
-	p := stateful()
-	p.globals = vec([]byte{0x70, 0, 0xd0, 0x70, 0x0b})
-	checkFreezable(t, "a constant reference", p, "")
 }
 
-func checkFreezable(t *testing.T, what string, p parts, want string) {
+func checkFreezable(t *testing.T, what string, p parts, want bool) {
 	t.Helper()
-	got := preparedOf(t, p.module())
-	if want == "" && got.Unfreezable != "" || !bytes.Contains([]byte(got.Unfreezable), []byte(want)) || got.Image.Freezable != (want == "") {
-		t.Errorf("%s: %q, %v, want %q", what, got.Unfreezable, got.Image.Freezable, want)
+	if got := preparedOf(t, p.module()).Image.Freezable; got != want {
+		t.Errorf("%s: freezable %t, want %t", what, got, want)
 	}
 }
 
@@ -169,7 +175,7 @@ func TestPrepareRefuses(t *testing.T) {
 	} {
 		p := stateful()
 		test.change(&p)
-		_, err := Prepare(p.module(), Clamp{})
+		_, err := Prepare(p.module())
 		var e *fault.Error
 		if !errors.As(err, &e) || e.Kind != fault.InvalidInput || e.Code != test.code {
 			t.Errorf("%s: got %v, want %s", test.what, err, test.code)
@@ -182,7 +188,7 @@ func TestPrepareRefuses(t *testing.T) {
 
 func TestPrepareSamples(t *testing.T) {
 	for sample, module := range samples(t) {
-		if _, err := Prove(module); err != nil {
+		if _, err := Prove(module, ABIOf(module)); err != nil {
 			continue
 		}
 		got := preparedOf(t, module)
@@ -195,15 +201,15 @@ func TestPrepareSamples(t *testing.T) {
 }
 
 func TestGoGuest(t *testing.T) {
-	module := goGuest(t)
-	p, err := Prepare(module, Clamp{})
+	module := wasmtests.GoModule(t)
+	p, err := Prepare(module)
 	if err != nil {
 		t.Fatal(err)
 	}
 	validate(t, p.Full)
 	validate(t, p.Skeleton)
-	if p.Unfreezable != "" || len(p.Image.Globals) == 0 || len(p.Image.Runs) > 100 || len(p.Skeleton) > len(p.Full)/4 {
-		t.Errorf("%q, %d globals, %d runs, a skeleton of %d bytes", p.Unfreezable, len(p.Image.Globals), len(p.Image.Runs), len(p.Skeleton))
+	if !p.Image.Freezable || len(p.Image.Globals) == 0 || len(p.Image.Runs) > 100 || len(p.Skeleton) > len(p.Full)/4 {
+		t.Errorf("freezable %t, %d globals, %d runs, a skeleton of %d bytes", p.Image.Freezable, len(p.Image.Globals), len(p.Image.Runs), len(p.Skeleton))
 	}
 }
 
@@ -211,8 +217,11 @@ func FuzzPrepare(f *testing.F) {
 	f.Add(stateful().module())
 	addSeeds(f)
 	f.Fuzz(func(t *testing.T, module []byte) {
-		p, err := Prepare(module, Clamp{})
-		_, proof := Prove(module)
+		p, err := Prepare(module)
+		_, proof := Prove(module, hostabi.AirV1)
+		if proof != nil {
+			_, proof = Prove(module, hostabi.WASICommand)
+		}
 		if err != nil {
 			var e *fault.Error
 			if !errors.As(err, &e) || e.Kind != fault.InvalidInput {
@@ -238,12 +247,12 @@ func checkPrepared(t *testing.T, p *Prepared) {
 		t.Error("the skeleton is another module")
 	}
 	for _, g := range p.Image.Globals {
-		if e, ok := full.export(fmt.Sprintf("air.global.%d", g.Index)); !ok || e.kind != kindGlobal {
+		if e, ok := full.exportNamed(fmt.Sprintf("air.global.%d", g.Index)); !ok || e.kind != kindGlobal {
 			t.Errorf("global %d is not exported", g.Index)
 		}
 	}
 	for _, module := range [][]byte{p.Full, p.Skeleton} {
-		if !bytes.Equal(recode(t, module), module) {
+		if !bytes.Equal(rewritten(t, module), module) {
 			t.Error("not canonical")
 		}
 	}

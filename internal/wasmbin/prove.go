@@ -6,7 +6,6 @@ package wasmbin
 import (
 	"bytes"
 	"errors"
-	"fmt"
 
 	"github.com/aircoding/air/hostabi"
 	"github.com/aircoding/air/internal/fault"
@@ -31,10 +30,10 @@ const (
 	maxElements  = 10_000_000 // of one segment
 )
 
-// Prove checks that a module imports nothing but the ABI and the WASI stub, exports what
-// a guest must, and stays within the limits. minPages is the memory that it starts with.
-// The error is of kind invalid_input.
-func Prove(module []byte) (minPages uint32, err error) {
+// Prove checks that a module imports nothing but what its ABI offers, exports what a guest
+// must, and stays within the limits. minPages is the memory that it starts with. The error
+// is of kind invalid_input.
+func Prove(module []byte, abi hostabi.ABI) (minPages uint32, err error) {
 	if err := header(module); err != nil {
 		return 0, err
 	}
@@ -43,12 +42,30 @@ func Prove(module []byte) (minPages uint32, err error) {
 		err = o.bodies(countLocals)
 	}
 	if err == nil {
-		err = o.checkExports()
+		err = o.checkABI(abi)
 	}
 	if err != nil {
 		return 0, classify(err)
 	}
 	return o.memories[0].min, nil
+}
+
+// ABIOf tells from its exports for which ABI a module was built, where nothing else says
+// that: it proves nothing, and what is no module at all is for air.v1.
+func ABIOf(module []byte) hostabi.ABI {
+	if header(module) != nil {
+		return hostabi.AirV1
+	}
+	o, err := outlineOf(module, nil)
+	if err != nil {
+		return hostabi.AirV1
+	}
+	_, call := o.exportNamed(hostabi.ExportCall)
+	_, command := o.exportNamed(hostabi.ExportCommand)
+	if command && !call {
+		return hostabi.WASICommand
+	}
+	return hostabi.AirV1
 }
 
 func countLocals(_ int, body *reader) error {
@@ -89,42 +106,7 @@ func classify(err error) error {
 		WithHint("the file is truncated or no valid WebAssembly: build it again")
 }
 
-// signature is a function type in its binary form: parameters, then results.
-type signature struct{ params, results string }
-
-func (s signature) String() string {
-	return fmt.Sprintf("(%s) -> (%s)", typeNames(s.params), typeNames(s.results))
-}
-
-func typeNames(types string) string {
-	var b bytes.Buffer
-	for i := range len(types) {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		if i == 16 {
-			b.WriteString("…")
-			break
-		}
-		b.WriteString(hostabi.ValueType(types[i]).String())
-	}
-	return b.String()
-}
-
-type importName struct{ module, name string }
-
-func allowed() map[importName]signature {
-	all := map[importName]signature{}
-	for _, f := range hostabi.Functions() {
-		all[importName{f.Module, f.Name}] = signature{encode(f.Params), encode(f.Results)}
-	}
-	return all
-}
-
-func encode(types []hostabi.ValueType) string {
-	b := make([]byte, len(types))
-	for i, t := range types {
-		b[i] = byte(t)
-	}
-	return string(b)
+func unsupported(what string) error {
+	return fault.New(fault.InvalidInput, "unsupported_module", "module uses %s, which guests may not", what).
+		WithHint("build a plain WebAssembly 2.0 core module")
 }

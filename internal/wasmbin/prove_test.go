@@ -59,7 +59,7 @@ func imp(module, field string, kind byte, description ...byte) []byte {
 func TestMinPages(t *testing.T) {
 	p := good()
 	p.memories = vec([]byte{1, 0x83, 0x02, 0x80, 0x04})
-	if pages, err := Prove(p.module()); pages != 259 || err != nil {
+	if pages, err := Prove(p.module(), hostabi.AirV1); pages != 259 || err != nil {
 		t.Errorf("%d pages, %v", pages, err)
 	}
 }
@@ -86,7 +86,7 @@ func TestAccepts(t *testing.T) {
 	for what, change := range tests {
 		p := good()
 		change(&p)
-		if _, err := Prove(p.module()); err != nil {
+		if _, err := Prove(p.module(), hostabi.AirV1); err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
@@ -161,7 +161,7 @@ func TestRefuses(t *testing.T) {
 		t.Run(test.what, func(t *testing.T) {
 			p := good()
 			test.change(&p)
-			_, err := Prove(p.module())
+			_, err := Prove(p.module(), hostabi.AirV1)
 			var e *fault.Error
 			if !errors.As(err, &e) || e.Kind != fault.InvalidInput || e.Code != test.code || !strings.Contains(e.Message, test.text) {
 				t.Errorf("got %v", err)
@@ -182,27 +182,30 @@ func TestNotWASM(t *testing.T) {
 	}
 	for module, code := range tests {
 		var e *fault.Error
-		if _, err := Prove([]byte(module)); !errors.As(err, &e) || e.Code != code {
+		if _, err := Prove([]byte(module), hostabi.AirV1); !errors.As(err, &e) || e.Code != code {
 			t.Errorf("%.20q: %v", module, err)
 		}
 	}
 }
 
-func TestG10Bombs(t *testing.T) {
-	for _, module := range [][]byte{wasmtests.Locals(), wasmtests.Functions()} {
-		var e *fault.Error
-		if _, err := Prove(module); !errors.As(err, &e) || e.Code != "module_too_complex" {
-			t.Errorf("got %v", err)
+// TestHostile has the modules that no worker may see: they are not proven, or want more
+// memory than there is for any guest.
+func TestHostile(t *testing.T) {
+	for _, c := range wasmtests.Hostile() {
+		pages, err := Prove(c.Module(t), hostabi.AirV1)
+		stopped := err != nil || int64(pages)*hostabi.PageSize > hostabi.MaxMemory
+		if stopped != (c.Phase == wasmtests.Proof) {
+			t.Errorf("%s: phase %s, and the proof says %d pages, %v", c.Name, c.Phase, pages, err)
 		}
 	}
 }
 
 // TestEveryCut proves every prefix of a module: an error, never a panic.
 func TestEveryCut(t *testing.T) {
-	module := wasmtests.Module(t, "guests/probe")
+	module := wasmtests.Module(t, "guests/puppet")
 	for i := range len(module) {
 		cut := module[:i]
-		if _, err := Prove(cut); err == nil && !endsBetweenCustomSections(module, i) {
+		if _, err := Prove(cut, hostabi.AirV1); err == nil && !endsBetweenCustomSections(module, i) {
 			t.Errorf("%d of %d bytes are accepted", i, len(module))
 		}
 	}
@@ -224,12 +227,12 @@ func endsBetweenCustomSections(module []byte, at int) bool {
 
 func FuzzProve(f *testing.F) {
 	f.Add(good().module())
-	for _, name := range []string{"guests/probe", "guests/early", "guests/remember", "hostile/table", "hostile/system"} {
+	for _, name := range []string{"guests/puppet", "guests/early", "guests/keeper-table", "guests/command-both", "hostile/table", "hostile/system", "hostile/command"} {
 		f.Add(wasmtests.Module(f, name))
 	}
 	f.Add(wasmtests.Locals())
 	f.Fuzz(func(t *testing.T, module []byte) {
-		pages, err := Prove(module)
+		pages, err := Prove(module, ABIOf(module))
 		if pages > maxPages || err != nil && pages != 0 {
 			t.Errorf("%d pages, %v", pages, err)
 		}
@@ -243,7 +246,7 @@ func FuzzProve(f *testing.F) {
 func BenchmarkProve(b *testing.B) {
 	module := wasmtests.BranchTable()
 	for b.Loop() {
-		if _, err := Prove(module); err != nil {
+		if _, err := Prove(module, hostabi.AirV1); err != nil {
 			b.Fatal(err)
 		}
 	}

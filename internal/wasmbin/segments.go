@@ -2,111 +2,6 @@ package wasmbin
 
 import "fmt"
 
-// constant is the value of a constant expression: the opcode of its only instruction, and
-// its bits where that gives a number.
-type constant struct {
-	op   byte
-	bits uint64
-}
-
-// expression copies a constant expression: one instruction and its end.
-func (w *rewriter) expression(r *reader) (c constant) {
-	c.op = r.byte()
-	w.byte(c.op)
-	switch c.op {
-	case opI32Const:
-		v := r.s32()
-		c.bits = uint64(uint32(v))
-		w.signed(int64(v))
-	case opI64Const:
-		v := r.s64()
-		c.bits = uint64(v)
-		w.signed(v)
-	case opF32Const:
-		c.bits = w.float(r, 4)
-	case opF64Const:
-		c.bits = w.float(r, 8)
-	case opGlobalGet:
-		w.importedGlobal(r)
-	case opRefNull:
-		w.byte(r.referenceType())
-	case opRefFunc:
-		w.u32(r.u32())
-	case prefixVector:
-		if op := r.u32(); op != opV128Const {
-			r.fail("instruction %#x %#x in a constant expression", prefixVector, op)
-		}
-		w.u32(opV128Const)
-		w.bytes(r.take(16))
-	default:
-		r.fail("instruction %#x in a constant expression", c.op)
-	}
-	if end := r.byte(); end != opEnd && r.err == nil {
-		r.refuse(unsupported("constant expressions of several instructions"))
-	}
-	w.byte(opEnd)
-	return c
-}
-
-func (w *rewriter) float(r *reader, size uint64) (bits uint64) {
-	raw := r.take(size)
-	w.bytes(raw)
-	for i, b := range raw {
-		bits |= uint64(b) << (8 * i)
-	}
-	return bits
-}
-
-func (w *rewriter) importedGlobal(r *reader) {
-	g := r.u32()
-	if r.err == nil && uint64(g) >= uint64(w.importedOf[kindGlobal]) {
-		r.fail("global %d of %d imported ones in a constant expression", g, w.importedOf[kindGlobal])
-	}
-	w.u32(g)
-}
-
-func (w *rewriter) globalSection() error {
-	return w.vector(secGlobal, "globals", maxGlobals, func(i int, r *reader) error {
-		g := globalType(r)
-		w.byte(g.value)
-		w.byte(flag(g.mutable))
-		value := w.expression(r)
-		if g.mutable && w.state != nil {
-			w.state.global(i, g.value, value)
-		}
-		return nil
-	})
-}
-
-func flag(b bool) byte {
-	if b {
-		return 1
-	}
-	return 0
-}
-
-// vector copies a section that is one vector, item by item.
-func (w *rewriter) vector(id byte, what string, limit uint32, item func(i int, r *reader) error) error {
-	return w.read(id, func(r *reader) error {
-		count := r.count(what, limit)
-		if count == 0 {
-			return r.err
-		}
-		section := w.section(id)
-		w.u32(count)
-		for i := range int(count) {
-			if err := item(i, r); err != nil {
-				return err
-			}
-			if r.err != nil {
-				return r.err
-			}
-		}
-		w.close(section)
-		return nil
-	})
-}
-
 // Bits of an element segment's flags.
 const (
 	elementsNotActive = 1 << iota
@@ -115,7 +10,7 @@ const (
 	unknownElements
 )
 
-func (w *rewriter) elementSection() error {
+func (w *rewriter) writeElements() error {
 	return w.vector(secElement, "element segments", maxSegments, func(_ int, r *reader) error {
 		flags := r.u32()
 		if flags >= unknownElements {
@@ -166,7 +61,7 @@ const (
 	dataActiveIn // and a memory index
 )
 
-func (w *rewriter) dataSection() error {
+func (w *rewriter) writeData() error {
 	mark, count := len(w.out), int64(0)
 	err := w.vector(secData, "data segments", maxSegments, func(_ int, r *reader) error {
 		count++
@@ -203,7 +98,7 @@ func (w *rewriter) dataSegment(r *reader) error {
 	if w.state != nil && kind != dataPassive && r.err == nil {
 		// An active segment is empty once it is in memory, and keeps its index.
 		w.out = append(w.out[:mark], dataPassive, 0)
-		return w.state.segment(offset, data)
+		return w.state.addSegment(offset, data)
 	}
 	w.u32(uint32(len(data)))
 	w.bytes(data)

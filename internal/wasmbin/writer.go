@@ -52,3 +52,10 @@ func (w *writer) section(id byte) (mark int) {
 	w.byte(id)
 	return w.open()
 }
+
+func flag(b bool) byte {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -19,8 +20,8 @@ import (
 )
 
 // Cache is the folder that keeps compiled modules. Each has a folder of its own there, an
-// entry, which appears whole by a rename and disappears by one: two processes that compile
-// or clean up at once do not meet. Its methods may be used by several goroutines.
+// entry, which appears whole by a rename and disappears by one: two processes may compile
+// and clean up at once. Its methods may be used by several goroutines.
 type Cache struct {
 	dir      string
 	identity string // of the engine whose entries are used
@@ -30,9 +31,6 @@ type Cache struct {
 func OpenCache(dir string) *Cache { return &Cache{dir: dir, identity: wazero.Identity()} }
 
 const (
-	// frozenFile holds the image after _initialize. It is the one file that comes later
-	// than the rest.
-	frozenFile = "frozen"
 	// temporary marks what nobody published, or what is on its way out.
 	temporary = ".tmp-"
 	// staleAge is when such a folder counts as left behind.
@@ -54,11 +52,10 @@ type entry struct {
 // errNoEntry is a module that the cache does not hold.
 var errNoEntry = errors.New("not in the compile cache")
 
-// damagedError is an entry that was not what was published. It is gone.
+// damagedError is an entry that was not what had been published. It was removed.
 type damagedError struct{ reason error }
 
-func (e *damagedError) Error() string        { return e.reason.Error() }
-func (e *damagedError) Is(target error) bool { return target == errNoEntry }
+func (e *damagedError) Error() string { return e.reason.Error() }
 
 // path is where the entry of a module is, or would be.
 func (c *Cache) path(module string) string {
@@ -73,13 +70,16 @@ func (c *Cache) has(module string) bool {
 }
 
 // find returns the entry of a module, having read all of it. One that is not whole is
-// removed. Any error is an errNoEntry.
-func (c *Cache) find(module string) (entry, error) {
+// removed, with a *damagedError. Any other error is errNoEntry, or says that ctx ended.
+func (c *Cache) find(ctx context.Context, module string) (entry, error) {
 	if !c.has(module) {
 		return entry{}, errNoEntry
 	}
 	e := entry{dir: c.path(module)}
-	pages, err := verify(e.dir, c.identity)
+	pages, err := verify(ctx, e.dir, c.identity)
+	if ctx.Err() != nil {
+		return entry{}, ctx.Err()
+	}
 	if err != nil {
 		c.remove(e.dir)
 		return entry{}, &damagedError{err}
@@ -87,7 +87,7 @@ func (c *Cache) find(module string) (entry, error) {
 	now := time.Now()
 	_ = os.Chtimes(e.dir, now, now) // the age of entries is for tidiness only
 	e.pages = pages
-	_, err = os.Lstat(filepath.Join(e.dir, frozenFile))
+	_, err = os.Lstat(filepath.Join(e.dir, wazero.FrozenFile))
 	e.frozen = err == nil
 	return e, nil
 }
@@ -98,7 +98,7 @@ func (e *entry) checkFrozen() error {
 	if !e.frozen {
 		return nil
 	}
-	path := filepath.Join(e.dir, frozenFile)
+	path := filepath.Join(e.dir, wazero.FrozenFile)
 	data, err := readRegular(path, hostabi.MaxImage)
 	if err == nil {
 		_, err = wasmbin.DecodeImage(data)
@@ -122,8 +122,8 @@ func (c *Cache) create(module string) (dir string, err error) {
 
 // publish makes a filled folder the entry of a module. When another process was faster,
 // its entry stays.
-func (c *Cache) publish(dir, module string, pages uint32) error {
-	list, err := describe(dir, c.identity, pages)
+func (c *Cache) publish(ctx context.Context, dir, module string, pages uint32) error {
+	list, err := describe(ctx, dir, c.identity, pages)
 	if err != nil {
 		return err
 	}
@@ -140,8 +140,8 @@ func (c *Cache) publish(dir, module string, pages uint32) error {
 	return err
 }
 
-// freeze adds the frozen image to the entry of a module.
-func (c *Cache) freeze(module string, image []byte) (err error) {
+// storeFrozen adds the frozen image to the entry of a module.
+func (c *Cache) storeFrozen(module string, image []byte) (err error) {
 	f, err := os.CreateTemp(c.dir, module+temporary+"*")
 	if err != nil {
 		return err
@@ -151,7 +151,7 @@ func (c *Cache) freeze(module string, image []byte) (err error) {
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), filepath.Join(c.path(module), frozenFile))
+	return os.Rename(f.Name(), filepath.Join(c.path(module), wazero.FrozenFile))
 }
 
 // remove removes an entry. It is renamed away first, so that nobody finds half of it.

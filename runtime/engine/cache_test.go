@@ -16,6 +16,7 @@ import (
 
 	"github.com/aircoding/air/hostabi"
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/runtime/engine/wazero"
 )
 
 func sha256Hex(b []byte) string {
@@ -39,7 +40,7 @@ func machineCode(t *testing.T, dir string) string {
 // mustBeWhole checks that an entry is there as it was published.
 func mustBeWhole(t *testing.T, p *Pool, m Module) {
 	t.Helper()
-	if _, err := verify(entryOf(p, m), p.cache.identity); err != nil {
+	if _, err := verify(t.Context(), entryOf(p, m), p.cache.identity); err != nil {
 		t.Errorf("the entry is not whole: %v", err)
 	}
 }
@@ -85,7 +86,7 @@ func TestCacheHoldsOneFolderPerModule(t *testing.T) {
 		t.Errorf("entry %s", entryOf(p, m))
 	}
 	mustBeWhole(t, p, m)
-	if _, err := os.Stat(filepath.Join(entryOf(p, m), frozenFile)); err != nil {
+	if _, err := os.Stat(filepath.Join(entryOf(p, m), wazero.FrozenFile)); err != nil {
 		t.Error(err)
 	}
 }
@@ -122,7 +123,7 @@ func TestDamagedCache(t *testing.T) {
 		"image":     func(dir string) string { return filepath.Join(dir, "image") },
 		"code":      func(dir string) string { return machineCode(t, dir) },
 		"checksums": func(dir string) string { return filepath.Join(dir, checksums) },
-		"frozen":    func(dir string) string { return filepath.Join(dir, frozenFile) },
+		"frozen":    func(dir string) string { return filepath.Join(dir, wazero.FrozenFile) },
 	}
 	m := guest(t, "guests/echo")
 	for file, path := range files {
@@ -164,8 +165,16 @@ func TestOddEntry(t *testing.T) {
 		"link to code": func(dir string) error { return os.Symlink(machineCode(t, dir), filepath.Join(dir, "more")) },
 		"file":         func(dir string) error { return os.WriteFile(filepath.Join(dir, "more"), nil, 0o600) },
 		"no image":     func(dir string) error { return os.Remove(filepath.Join(dir, "image")) },
+		"sparse file": func(dir string) error {
+			path := filepath.Join(dir, "code", "more")
+			return errors.Join(os.WriteFile(path, nil, 0o600), os.Truncate(path, 1<<42))
+		},
+		"sparse image":  func(dir string) error { return os.Truncate(filepath.Join(dir, "image"), 1<<42) },
+		"sparse frozen": func(dir string) error { return os.Truncate(filepath.Join(dir, wazero.FrozenFile), 1<<42) },
+		"sparse list":   func(dir string) error { return os.Truncate(filepath.Join(dir, checksums), 1<<42) },
+		"folders":       func(dir string) error { return os.MkdirAll(filepath.Join(dir, strings.Repeat("a/", 100)), 0o700) },
 		"frozen link": func(dir string) error {
-			path := filepath.Join(dir, frozenFile)
+			path := filepath.Join(dir, wazero.FrozenFile)
 			return errors.Join(os.Remove(path), os.Symlink("/dev/zero", path))
 		},
 	} {
@@ -208,10 +217,65 @@ func TestCachedCodeThatEndsTheWorker(t *testing.T) {
 	}
 }
 
+// TestEndedContextKeepsTheCache looks for an entry while nobody waits for it any more.
+func TestEndedContextKeepsTheCache(t *testing.T) {
+	p, m := newPool(t), guest(t, "guests/echo")
+	mustInvoke(t, p, m, `{}`)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := p.cache.find(ctx, m.SHA256); err != context.Canceled {
+		t.Errorf("got %v", err)
+	}
+	if err := p.Compile(ctx, m); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	mustBeWhole(t, p, m)
+}
+
+// TestOddCachePaths are those of a folder that means something to a pattern, and of one
+// whose name is no text.
+func TestOddCachePaths(t *testing.T) {
+	for _, name := range []string{"[a]*?", `\`, "{a,b}", " ", "h\xff\xfe", "ü"} {
+		dir := filepath.Join(t.TempDir(), name)
+		p := reopen(t, dir)
+		mustInvoke(t, p.Pool, guest(t, "guests/echo"), `{}`)
+		p.Close()
+		mustHold(t, dir, 1)
+		p = reopen(t, dir)
+		mustInvoke(t, p.Pool, guest(t, "guests/echo"), `{}`)
+		if len(p.lines) > 0 {
+			t.Errorf("%q: said %q", name, p.lines)
+		}
+	}
+}
+
+// TestCacheFolderThatVanishes has another process remove all of the cache each time that a
+// worker starts.
+func TestCacheFolderThatVanishes(t *testing.T) {
+	m := guest(t, "guests/echo")
+	for _, compiled := range []bool{false, true} {
+		p := reopen(t, t.TempDir())
+		if compiled {
+			mustInvoke(t, p.Pool, m, `{}`)
+			p = reopen(t, p.options.CacheDir)
+		}
+		p.spawn = func() (*process, error) {
+			if err := os.RemoveAll(p.options.CacheDir); err != nil {
+				t.Error(err)
+			}
+			return startProcess([]string{workerName})
+		}
+		mustInvoke(t, p.Pool, m, `{}`)
+		if !p.said("without") {
+			t.Errorf("said %q", p.lines)
+		}
+	}
+}
+
 // republish makes the checksums of a changed entry right.
 func republish(t *testing.T, p *Pool, folder string) {
 	t.Helper()
-	list, err := describe(folder, p.cache.identity, 1)
+	list, err := describe(t.Context(), folder, p.cache.identity, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +309,7 @@ func TestCancelledLoadKeepsTheCache(t *testing.T) {
 	p, m := newPool(t), guest(t, "guests/echo")
 	mustInvoke(t, p, m, `{}`)
 	second := reopen(t, p.options.CacheDir)
-	second.argv = []string{subverted, "load stuck"}
+	second.spawn = spawning(subverted, "load stuck")
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	if _, err := second.invoke(ctx, m, nil, &fakeHandler{}); !errors.Is(err, context.DeadlineExceeded) {

@@ -2,14 +2,18 @@ package engine
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
+
+	"github.com/aircoding/air/runtime/engine/wazero"
 )
 
 // checksums is the file of a cache entry that lists the others. The engine's own checksum
@@ -18,49 +22,38 @@ import (
 const checksums = "checksums"
 
 const (
-	// maxEntryFiles is more than the files that an entry has: the skeleton, the image and
-	// the machine code.
-	maxEntryFiles = 8
-	maxChecksums  = 4 << 10
+	// maxEntryNames is more than the files and folders that an entry has: the skeleton, the
+	// image, the machine code in two folders, and what comes later.
+	maxEntryNames = 16
+	// maxEntryFile is as large as a worker may make a file.
+	maxEntryFile = 512 << 20
+	maxChecksums = 4 << 10
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // describe lists the files of an entry with their checksums, after the engine that they
 // belong to and the size of the module's memory; the last line is a checksum over all
-// this. It finds damage; it proves nothing against who can write here.
-func describe(dir, identity string, pages uint32) ([]byte, error) {
-	list := fmt.Appendf(nil, "%s\npages %d\n", identity, pages)
-	files := 0
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || isLater(dir, path) {
-			return err
-		}
-		if files++; files > maxEntryFiles {
-			return fmt.Errorf("%s holds more than %d files", dir, maxEntryFiles)
-		}
-		sum, size, err := checksum(path)
-		if err != nil {
-			return err
-		}
-		name, err := filepath.Rel(dir, path)
-		list = fmt.Appendf(list, "%08x %d %s\n", sum, size, name)
-		return err
-	})
-	if err == nil && files == 0 {
-		err = fmt.Errorf("%s is empty", dir)
+// this. It finds damage; it proves nothing against whoever can write here.
+func describe(ctx context.Context, dir, identity string, pages uint32) ([]byte, error) {
+	files, err := listed(dir)
+	if err != nil {
+		return nil, err
 	}
-	return fmt.Appendf(list, "%08x\n", crc32.Checksum(list, castagnoli)), err
-}
-
-// isLater tells the files that are not there yet when an entry is described.
-func isLater(dir, path string) bool {
-	return path == filepath.Join(dir, checksums) || path == filepath.Join(dir, frozenFile)
+	list := fmt.Appendf(nil, "%s\npages %d\n", identity, pages)
+	for _, f := range files {
+		sum, err := checksum(ctx, filepath.Join(dir, f.name), f.size)
+		if err != nil {
+			return nil, err
+		}
+		list = fmt.Appendf(list, "%08x%s", sum, f)
+	}
+	return fmt.Appendf(list, "%08x\n", crc32.Checksum(list, castagnoli)), nil
 }
 
 // verify reads an entry and returns the size of its module's memory. An error says why
-// the entry cannot be used.
-func verify(dir, identity string) (pages uint32, err error) {
+// the entry cannot be used. Nothing is read that does not have the size it should have.
+func verify(ctx context.Context, dir, identity string) (pages uint32, err error) {
 	want, err := readRegular(filepath.Join(dir, checksums), maxChecksums)
 	if err != nil {
 		return 0, err
@@ -69,24 +62,114 @@ func verify(dir, identity string) (pages uint32, err error) {
 	if _, err := fmt.Sscanf(string(rest), "pages %d\n", &pages); err != nil {
 		return 0, errors.New("the list of checksums is damaged")
 	}
-	got, err := describe(dir, identity, pages)
+	files, err := listed(dir)
+	if err != nil {
+		return 0, err
+	}
+	for _, f := range files {
+		if !bytes.Contains(want, []byte(f.String())) {
+			return 0, fmt.Errorf("%s is not listed with its %d bytes", f.name, f.size)
+		}
+	}
+	got, err := describe(ctx, dir, identity, pages)
 	if err == nil && !bytes.Equal(got, want) {
 		err = errors.New("a checksum does not match")
 	}
 	return pages, err
 }
 
-// checksum reads a file piece by piece: machine code is several times its module, and
-// fresh memory for all of it costs more than the reading.
-func checksum(path string) (sum uint32, size int64, err error) {
+// entryFile is a file of an entry, by its path in it.
+type entryFile struct {
+	name string
+	size int64
+}
+
+// String is what a list of checksums says of the file, beside the checksum.
+func (f entryFile) String() string { return fmt.Sprintf(" %d %s\n", f.size, f.name) }
+
+// listed returns the files of an entry that its checksums are about.
+func listed(dir string) ([]entryFile, error) {
+	files, err := entryFiles(dir)
+	if err != nil {
+		return nil, err
+	}
+	files = slices.DeleteFunc(files, func(f entryFile) bool { return f.name == checksums || f.name == wazero.FrozenFile })
+	if len(files) == 0 {
+		return nil, fmt.Errorf("%s is empty", dir)
+	}
+	for _, f := range files {
+		if f.size > maxEntryFile {
+			return nil, fmt.Errorf("%s has %d bytes, the limit is %d", f.name, f.size, int64(maxEntryFile))
+		}
+	}
+	return files, nil
+}
+
+// entryFiles returns all that is no folder in an entry, in order; what there is when it
+// goes wrong, too. It looks at no more than an entry can hold.
+func entryFiles(dir string) (files []entryFile, err error) {
+	names := 0
+	var walk func(folder string) error
+	walk = func(folder string) error {
+		f, err := os.OpenFile(filepath.Join(dir, folder), os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_DIRECTORY, 0)
+		if err != nil {
+			return err
+		}
+		all, err := f.ReadDir(maxEntryNames + 1)
+		f.Close()
+		if err != nil && err != io.EOF {
+			return err
+		}
+		if names += len(all); names > maxEntryNames {
+			return fmt.Errorf("%s holds more than %d files and folders", dir, maxEntryNames)
+		}
+		slices.SortFunc(all, func(a, b os.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+		for _, d := range all {
+			name := filepath.Join(folder, d.Name())
+			if d.IsDir() {
+				err = walk(name)
+			} else if info, infoErr := d.Info(); infoErr == nil {
+				files, err = append(files, entryFile{name, info.Size()}), nil
+			} else {
+				err = infoErr
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	err = walk("")
+	return files, err
+}
+
+// checksum reads a file of a known size piece by piece: machine code is several times its
+// module, and fresh memory for all of it costs more than the reading.
+func checksum(ctx context.Context, path string, size int64) (sum uint32, err error) {
 	f, err := openRegular(path)
 	if err != nil {
-		return 0, 0, err
+		return 0, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	hash := crc32.New(castagnoli)
-	size, err = io.Copy(hash, f)
-	return hash.Sum32(), size, err
+	read, err := io.Copy(hash, io.LimitReader(stoppable{ctx, f}, size+1))
+	if err == nil && read != size {
+		err = fmt.Errorf("%s has not the %d bytes that it had", path, size)
+	}
+	return hash.Sum32(), err
+}
+
+// stoppable is a reader that ends with its context.
+type stoppable struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (s stoppable) Read(p []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return s.Reader.Read(p)
 }
 
 // openRegular opens what a worker wrote, which need not be what it should: a link leads

@@ -11,13 +11,13 @@ import (
 const maxCompiling = 2
 
 func (p *Pool) compileTurn(ctx context.Context, m Module) (release func(), err error) {
-	return m.lock(ctx, p.compiling, "a turn to compile")
+	return acquire(ctx, p.compiling, m.Tool, "a turn to compile")
 }
 
 // compileEntry makes the module's cache entry in a worker that never runs the module. It
 // returns errNoCache when the entry cannot be kept.
 func (p *Pool) compileEntry(ctx context.Context, m Module) error {
-	unlock, err := m.lock(ctx, p.moduleLock(m.SHA256), "another call that compiles it")
+	unlock, err := acquire(ctx, p.moduleLock(m.SHA256), m.Tool, "another call that compiles it")
 	if err != nil {
 		return err
 	}
@@ -25,7 +25,7 @@ func (p *Pool) compileEntry(ctx context.Context, m Module) error {
 	if p.cache.has(m.SHA256) { // by now
 		return nil
 	}
-	code, err := m.read()
+	module, pages, err := m.read()
 	if err != nil {
 		return err
 	}
@@ -34,52 +34,52 @@ func (p *Pool) compileEntry(ctx context.Context, m Module) error {
 		return err
 	}
 	defer release()
-	dir, err := p.cache.create(code.sha256)
+	dir, err := p.cache.create(m.SHA256)
 	if err != nil {
 		p.log("no compile cache: %v", err)
 		return errNoCache
 	}
 	defer os.RemoveAll(dir) // it is not there any more when it was published
-	if err := p.compileInto(ctx, m, code, dir); err != nil {
+	if err := p.compileInto(ctx, m, module, dir); err != nil {
 		return err
 	}
-	return p.publish(code, dir)
+	return p.publish(ctx, m, pages, dir)
 }
 
-// moduleLock is held by who compiles a module into the cache: others wait for the result.
+// moduleLock is held by whoever compiles a module into the cache: others wait for the result.
 func (p *Pool) moduleLock(sha256 string) chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.modules[sha256] == nil {
-		p.modules[sha256] = make(chan struct{}, 1)
+	if p.locks[sha256] == nil {
+		p.locks[sha256] = make(chan struct{}, 1)
 	}
-	return p.modules[sha256]
+	return p.locks[sha256]
 }
 
-func (p *Pool) compileInto(ctx context.Context, m Module, code code, dir string) error {
-	w, err := p.spawn(m)
+func (p *Pool) compileInto(ctx context.Context, m Module, module []byte, dir string) error {
+	w, err := p.newWorker(m)
 	if err != nil {
 		return err
 	}
 	config := m.loadConfig(dir)
 	config.Compile = true
-	err = w.load(ctx, p.compile, config, code.bytes)
+	err = w.load(ctx, p.compileTimeout, config, module)
 	w.release(errRetired)
 	<-w.exited // it must not write any more
 	var refused *refusedError
-	if errors.As(err, &refused) && refused.Cache {
+	if errors.As(err, &refused) && refused.Cache || isUnconfined(err) {
 		p.log("compiling %s without a cache: %v", m.Tool, err)
 		return errNoCache
 	}
 	return err
 }
 
-func (p *Pool) publish(c code, dir string) error {
-	if err := p.cache.publish(dir, c.sha256, c.pages); err != nil {
+func (p *Pool) publish(ctx context.Context, m Module, pages uint32, dir string) error {
+	if err := p.cache.publish(ctx, dir, m.SHA256, pages); err != nil {
 		p.log("keeping compiled code: %v", err)
 		return errNoCache
 	}
-	if _, err := p.cache.prune(p.options.CacheBytes, 0, p.clock.now(), c.sha256); err != nil {
+	if _, err := p.cache.prune(p.options.CacheBytes, 0, p.clock.now(), m.SHA256); err != nil {
 		p.log("making room in the compile cache: %v", err)
 	}
 	return nil

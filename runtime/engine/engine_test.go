@@ -51,6 +51,7 @@ func (f *fakeHandler) Emit(context.Context, int32, []byte) hostabi.Code {
 
 func newPool(t testing.TB) *Pool {
 	p := NewPool(PoolOptions{CacheDir: t.TempDir(), Log: func(m string) { t.Log(m) }})
+	p.compileTimeout = wasmtests.Slowdown * compileTimeout
 	t.Cleanup(p.Close)
 	return p
 }
@@ -288,4 +289,17 @@ func TestInitialMemoryAboveTheLimit(t *testing.T) {
 	m.Limits.MemoryBytes = 2 * hostabi.PageSize
 	_, err := invoke(t, newPool(t), m, `{}`)
 	wantFault(t, err, fault.InvalidInput, "initial_memory")
+}
+
+// spawning starts workers that are this program under another name, and argument.
+func spawning(argv ...string) func() (*process, error) {
+	return func() (*process, error) { return startProcess(argv) }
+}
+
+// busyWorkers counts those of calls under way.
+func busyWorkers(p *Pool) (n int) {
+	for _, m := range p.modules {
+		n += m.busy
+	}
+	return n
 }

@@ -173,7 +173,7 @@ func TestEscapedEngine(t *testing.T) {
 	var killed, refused []string
 	for _, e := range escapes() {
 		p := reopen(t, cache)
-		p.argv = []string{escaping, e.name}
+		p.spawn = spawning(escaping, e.name)
 		result, err := invoke(t, p.Pool, m, `{}`)
 		var outcome *fault.Error
 		if err != nil {

@@ -2,20 +2,24 @@ package engine
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/aircoding/air/hostabi"
-	"github.com/aircoding/air/internal/wasmbin"
+	"github.com/aircoding/air/internal/fault"
 )
 
 // freeze has a fresh worker do what the module does before its first call, once for all
 // calls, and keeps the outcome for other workers. The guest runs here before it has seen
-// an input. What goes wrong in it goes wrong in the call, too, and is told there.
+// an input, and no longer than a call may. What goes wrong in it goes wrong in the call,
+// too, and is told there.
 func (p *Pool) freeze(ctx context.Context, m Module, w *worker) error {
-	if w.frozen || w.calls > 0 || p.startsPlain(m.key()) {
+	if !m.ABI.Prepares() || w.frozen || w.calls > 0 || p.startsPlain(m.key()) {
 		return nil
 	}
-	image, err := w.freeze(ctx)
+	limit := m.Limits.Timeout()
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fault.New(fault.Timeout, "start_timeout", "%s: did not get ready for a call within %v", m.Tool, limit).
+		WithHint("raise limits.timeout_ms in the manifest"))
+	defer cancel()
+	image, err := w.requestImage(ctx)
 	if err != nil {
 		return err
 	}
@@ -29,7 +33,7 @@ func (p *Pool) freeze(ctx context.Context, m Module, w *worker) error {
 	}
 	w.frozen = true
 	if w.cached {
-		if err := p.cache.freeze(m.SHA256, image); err != nil {
+		if err := p.cache.storeFrozen(m.SHA256, image); err != nil {
 			p.log("keeping the state of %s before a call: %v", m.Tool, err)
 		}
 	}
@@ -41,34 +45,19 @@ func (p *Pool) freeze(ctx context.Context, m Module, w *worker) error {
 func (p *Pool) startsPlain(key workerKey) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.plain[key]
+	return p.module(key).plain
 }
 
 func (p *Pool) startPlain(key workerKey) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.plain[key] = true
+	p.module(key).plain = true
 }
 
-// checkImage looks at an image as at all that comes from a worker in which a guest ran.
-func (m Module) checkImage(data []byte) error {
-	image, err := wasmbin.DecodeImage(data)
-	if err != nil {
-		return err
-	}
-	if !image.Frozen {
-		return fmt.Errorf("image is of a module that was not started")
-	}
-	if need := int64(image.Pages) * hostabi.PageSize; need > m.Limits.MemoryBytes {
-		return fmt.Errorf("image has %d bytes of memory, the limit is %d", need, m.Limits.MemoryBytes)
-	}
-	return nil
-}
-
-// freeze returns what the worker says the module's state before a call is.
-func (w *worker) freeze(ctx context.Context) ([]byte, error) {
+// requestImage returns what the worker says the module's state before a call is.
+func (w *worker) requestImage(ctx context.Context) ([]byte, error) {
 	stop := context.AfterFunc(ctx, func() { w.kill(context.Cause(ctx)) })
-	image, err := w.handImage()
+	image, err := w.receiveImage()
 	if !stop() { // also when the answer came in
 		w.kill(context.Cause(ctx))
 		return nil, w.ended(context.Cause(ctx))
@@ -79,7 +68,7 @@ func (w *worker) freeze(ctx context.Context) ([]byte, error) {
 	return image, nil
 }
 
-func (w *worker) handImage() ([]byte, error) {
+func (w *worker) receiveImage() ([]byte, error) {
 	if err := w.conn.Send(hostabi.FrameFreeze); err != nil {
 		return nil, err
 	}

@@ -2,11 +2,8 @@ package engine
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -15,31 +12,14 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/wasmtests"
 )
-
-// buildGoGuest compiles testdata/goguest once for all tests.
-var buildGoGuest = sync.OnceValues(func() ([]byte, error) {
-	dir, err := os.MkdirTemp("", "goguest")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	out := filepath.Join(dir, "guest.wasm")
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-buildmode=c-shared", "-o", out, "testdata/goguest/main.go")
-	cmd.Env = append(os.Environ(), "GOOS=wasip1", "GOARCH=wasm", "CGO_ENABLED=0", "GOFLAGS=")
-	if text, err := cmd.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("%w: %s", err, text)
-	}
-	return os.ReadFile(out)
-})
 
 func goGuest(t testing.TB) Module {
 	t.Helper()
-	code, err := buildGoGuest()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return moduleOf(t, code)
+	m := moduleOf(t, wasmtests.GoModule(t))
+	m.Tool = "words.run" // after the dot, what its SDK knows it by
+	return m
 }
 
 // goCache is where the tests of this file share one compiled guest; TestMain removes it.
@@ -52,42 +32,41 @@ func goPool(t testing.TB) *Pool {
 		t.Fatal(err)
 	}
 	p := NewPool(PoolOptions{CacheDir: dir, Log: func(m string) { t.Log(m) }})
-	p.compile = 5 * time.Minute // the race detector makes the compiler ten times slower
+	p.compileTimeout = 5 * time.Minute // the race detector makes the compiler ten times slower
 	t.Cleanup(p.Close)
 	return p
 }
 
 func TestGoGuest(t *testing.T) {
 	p, m := goPool(t), goGuest(t)
-	tests := []struct{ op, want string }{
-		{"echo", `{"tool":"t.t","upper":"ÉA"}`},
-		{"sleep", `true`},
-		{"call", `{}`},
-		{"files", `"open /etc/passwd: Not implemented on wasip1 [] []`},
-	}
-	for _, test := range tests {
-		got := mustInvoke(t, p, m, fmt.Sprintf(`{"op":%q,"text":"éa"}`, test.op))
-		if !strings.HasPrefix(got, test.want) {
-			t.Errorf("%s: got %s, want %s", test.op, got, test.want)
+	for input, want := range map[string]string{
+		`{"op":"words","text":"éa b"}`: `{"upper":"éA B","words":2}`,
+		`{"op":"sleep"}`:               `{"slept":true}`,
+		`{"op":"files"}`:               `{"arguments":0,"environment":0,"error":"open /etc/passwd: Not implemented on wasip1"}`,
+	} {
+		if got := mustInvoke(t, p, m, input); got != want {
+			t.Errorf("%s: got %s, want %s", input, got, want)
 		}
 	}
 }
 
 func TestGoGuestPrints(t *testing.T) {
 	p, m := goPool(t), goGuest(t)
-	result, err := invoke(t, p, m, `{"op":"print"}`)
-	if err != nil || string(result.log) != "to stderr\nto stdout\n" {
-		t.Errorf("log %q, %v", result.log, err)
+	for _, op := range []string{"print", "stdout"} { // to stderr, and to stdout
+		result, err := invoke(t, p, m, fmt.Sprintf(`{"op":%q,"text":"a line"}`, op))
+		if err != nil || string(result.log) != "a line\n" {
+			t.Errorf("%s: log %q, %v", op, result.log, err)
+		}
 	}
 }
 
 func TestGoGuestPanics(t *testing.T) {
-	_, err := invoke(t, goPool(t), goGuest(t), `{"op":"panic"}`)
+	_, err := invoke(t, goPool(t), goGuest(t), `{"op":"panic","text":"out of ideas"}`)
 	e := wantFault(t, err, fault.GuestTrap, "trap")
 	if log, _ := e.Details["log"].(string); !strings.Contains(log, "panic: out of ideas") {
 		t.Errorf("log %q", log)
 	}
-	if stack := fmt.Sprint(e.Details["stack"]); !strings.Contains(stack, "main.run") {
+	if stack := fmt.Sprint(e.Details["stack"]); !strings.Contains(stack, "main.only") {
 		t.Errorf("stack %s", stack)
 	}
 }
@@ -97,7 +76,7 @@ func TestG2GoGuestHoards(t *testing.T) {
 	wantFault(t, err, fault.ResourceExhausted, "memory")
 }
 
-var kilobyte = fmt.Sprintf(`{"op":"echo","text":%q}`, strings.Repeat("hello wasm world ", 58))
+var kilobyte = fmt.Sprintf(`{"op":"words","text":%q}`, strings.Repeat("hello wasm world ", 58))
 
 func BenchmarkIsolatedCall(b *testing.B) {
 	run := func(m Module, p *Pool) func(b *testing.B) {
@@ -114,13 +93,11 @@ func BenchmarkIsolatedCall(b *testing.B) {
 
 // BenchmarkNestedCall measures one tool_call of 1 KiB inside a call.
 func BenchmarkNestedCall(b *testing.B) {
-	p, m := newPool(b), guest(b, "guests/probe")
-	m.Limits.HostCalls = 100_000
+	p, m := newPool(b), guest(b, "guests/nested")
 	answer := []byte(kilobyte)
 	h := &fakeHandler{answer: func(context.Context, string, []byte) []byte { return answer }}
-	input := json.RawMessage(`"0000000200002000000000070000200000000400"`)
 	for b.Loop() {
-		if _, err := p.invoke(b.Context(), m, input, h); err != nil {
+		if _, err := p.invoke(b.Context(), m, nil, h); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -116,10 +116,3 @@ func TestPrintsBecomeALogLine(t *testing.T) {
 		t.Errorf("calls %q", r.seen)
 	}
 }
-
-func TestPlanHasNoEffects(t *testing.T) {
-	effects, err := NewGuest(newPool(t), Module{}).Plan(nil)
-	if effects != nil || err != nil {
-		t.Errorf("%v, %v", effects, err)
-	}
-}

@@ -73,7 +73,7 @@ func converse(t *testing.T, m Module, said []byte) {
 		}
 		return
 	}
-	data, err := w.handImage()
+	data, err := w.receiveImage()
 	if err != nil {
 		mustBeBreach(t, err)
 		return
@@ -82,7 +82,7 @@ func converse(t *testing.T, m Module, said []byte) {
 		return
 	}
 	h := &fakeHandler{}
-	done, err := w.exchange(t.Context(), []byte(`{}`), h)
+	done, err := w.exchange(t.Context(), m.Tool, []byte(`{}`), h)
 	if asked := len(h.names) + h.emits; int64(asked) > m.Limits.HostCalls {
 		t.Errorf("%d host calls, the limit is %d", asked, m.Limits.HostCalls)
 	}

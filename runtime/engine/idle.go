@@ -14,7 +14,7 @@ type idleWorker struct {
 	since  time.Time
 }
 
-// takeIdle returns the worker of a key that waits for the shortest time, or nil. The
+// takeIdle returns the most recently used idle worker of a key, or nil. The
 // caller holds p.mu, as in all of this file.
 func (p *Pool) takeIdle(key workerKey) *worker {
 	for i := len(p.idle) - 1; i >= 0; i-- {
@@ -24,7 +24,7 @@ func (p *Pool) takeIdle(key workerKey) *worker {
 		w := p.idle[i].worker
 		select {
 		case <-w.exited: // somebody killed it
-			p.endIdle(i)
+			p.retireIdle(i)
 		default:
 			p.idle = slices.Delete(p.idle, i, i+1)
 			return w
@@ -33,23 +33,15 @@ func (p *Pool) takeIdle(key workerKey) *worker {
 	return nil
 }
 
-// rest keeps a worker for the next call, which may be waiting already, or ends it.
-func (p *Pool) rest(m Module, w *worker) {
+// park keeps a worker for the next call, which may be waiting already, or ends it.
+func (p *Pool) park(m Module, w *worker) {
 	if p.closed || !p.fits(p.room) || p.idleOf(m.key()) >= p.maxIdle(m) {
-		p.end(w)
+		p.retire(w)
 	} else {
 		p.idle = append(p.idle, idleWorker{m.key(), w, p.clock.now()})
 		p.arm()
 	}
 	p.grant()
-}
-
-// maxIdle is how many workers of a module may wait: no more are of use at a time.
-func (p *Pool) maxIdle(m Module) int {
-	if p.options.Spare {
-		return int(m.Limits.ConcurrentCalls) + 1
-	}
-	return int(m.Limits.ConcurrentCalls)
 }
 
 func (p *Pool) idleOf(key workerKey) (n int) {
@@ -73,18 +65,18 @@ func (p *Pool) shrink() {
 	defer p.mu.Unlock()
 	p.disarm = nil
 	for len(p.idle) > 0 && !p.clock.now().Before(p.idle[0].since.Add(idleTime)) {
-		p.endIdle(0)
+		p.retireIdle(0)
 	}
 	p.arm()
 }
 
-func (p *Pool) endIdle(i int) {
-	p.end(p.idle[i].worker)
+func (p *Pool) retireIdle(i int) {
+	p.retire(p.idle[i].worker)
 	p.idle = slices.Delete(p.idle, i, i+1)
 }
 
-// end ends a worker and gives back its room.
-func (p *Pool) end(w *worker) {
+// retire ends a worker and gives back its room.
+func (p *Pool) retire(w *worker) {
 	w.release(errRetired)
 	p.room = p.room.without(w.need)
 }

@@ -2,12 +2,15 @@ package engine
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"syscall"
 
 	"github.com/aircoding/air/hostabi"
+	"github.com/aircoding/air/internal/canon"
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/text"
 	"github.com/aircoding/air/runtime/sandbox"
@@ -17,12 +20,13 @@ import (
 type endCause int
 
 const (
-	causeCrash     endCause = iota
-	causeStopped            // by the call's context
-	causeCompile            // by the compile deadline
-	causeMemory             // the process ran out of what it may have
-	causeViolation          // it broke the protocol, or a system call was forbidden
-	causeSetup              // it could not confine itself, and saw no module
+	causeCrash      endCause = iota
+	causeStopped             // by the call's context
+	causeCompile             // by the compile deadline
+	causeLoadMemory          // the process ran out of what it may have while it loaded
+	causeMemory              // or later
+	causeViolation           // it broke the protocol, or a system call was forbidden
+	causeSetup               // it could not confine itself, and saw no module
 )
 
 func killedFor(reason error) endCause {
@@ -51,6 +55,8 @@ func (w *worker) inspect(err error) *endedError {
 		return &endedError{causeViolation, fmt.Errorf("worker left in the middle of a call: %w", err)}
 	case status.Exited() && status.ExitStatus() == setupFailed:
 		return &endedError{causeSetup, reason}
+	case status.Exited() && outOfMemory(text) && !w.loaded:
+		return &endedError{causeLoadMemory, reason}
 	case status.Exited() && outOfMemory(text):
 		return &endedError{causeMemory, reason}
 	}
@@ -69,16 +75,16 @@ func outOfMemory(said []byte) bool {
 }
 
 // loadFault says what became of a module that did not load.
-func (m Module) loadFault(err error) error {
+func (p *Pool) loadFault(m Module, err error) error {
 	var refused *refusedError
 	if errors.As(err, &refused) {
 		return fault.New(fault.InvalidInput, "invalid_module", "module of %s: %v", m.Tool, refused).
 			WithHint("the module is not valid WebAssembly: build it again, or tell its publisher")
 	}
 	var ended *endedError
-	if errors.As(err, &ended) && (ended.cause == causeCompile || ended.cause == causeMemory) {
+	if errors.As(err, &ended) && (ended.cause == causeCompile || ended.cause == causeLoadMemory) {
 		return fault.New(fault.ResourceExhausted, "compile_limit",
-			"compiling the module of %s: stopped at %v or %d MiB: %v", m.Tool, compileDeadline, sandbox.CompileBytes>>20, ended.reason).
+			"compiling the module of %s: stopped at %v or %d MiB: %v", m.Tool, p.compileTimeout, sandbox.CompileBytes>>20, ended.reason).
 			WithHint("the module is too complex to compile within the limits, or this machine is very busy: then try again")
 	}
 	return m.endFault(err)
@@ -94,7 +100,9 @@ func (m Module) endFault(err error) error {
 	case causeStopped:
 		return fmt.Errorf("%s: %w", m.Tool, ended.reason)
 	case causeMemory:
-		return m.memoryFault(ended.reason.Error())
+		// Not the guest's memory, of which a worker refuses what is over the limit.
+		return fault.New(fault.ResourceExhausted, "worker_memory", "the worker of %s ran out of memory: %v", m.Tool, ended.reason).
+			WithHint("this machine may be short of memory: try again, or give the tool less to do")
 	case causeSetup:
 		return fault.New(fault.Unavailable, "worker", "no worker for %s: %v", m.Tool, ended.reason)
 	case causeViolation:
@@ -104,40 +112,55 @@ func (m Module) endFault(err error) error {
 	return fault.New(fault.GuestTrap, "crash", "worker of %s: %v", m.Tool, ended.reason)
 }
 
-func (m Module) memoryFault(why string) *fault.Error {
-	limit := m.Limits.WithDefaults().MemoryBytes
-	return fault.New(fault.ResourceExhausted, "memory", "%s needs more than its %g MiB of memory: %s", m.Tool, float64(limit)/(1<<20), why).
-		WithHint("raise limits.memory_bytes in the manifest, or give the tool less to do")
-}
-
-func (m Module) outputFault() *fault.Error {
-	return fault.New(fault.ResourceExhausted, "output_bytes", "%s wrote more than its %d bytes of output", m.Tool, m.Limits.WithDefaults().OutputBytes).
-		WithHint("raise limits.output_bytes in the manifest, or ask the tool for less")
-}
-
-// result turns the end of a call, as the worker tells it, into what the caller is told.
+// result turns the end of a call, as the worker tells it, into what the caller is told. A
+// fault has the end of what the guest printed as a detail, which often says what went wrong.
 func (m Module) result(d hostabi.Done) (result, error) {
+	if !d.Trapped && !d.OutputRefused && d.Status == hostabi.StatusError && m.ABI.KnowsAir() {
+		return result{log: d.Log}, m.guestError(d.Output)
+	}
+	if e := m.fault(d); e != nil {
+		if len(d.Log) > 0 {
+			e = e.With("log", printable(string(d.Log[max(0, len(d.Log)-2048):]), 2048))
+		}
+		return result{log: d.Log}, e
+	}
+	return result{output: d.Output, log: d.Log}, nil
+}
+
+// fault is what became of a call that neither went well nor ended with an error of the
+// guest's own; nil if it did. Of a result only that it is JSON is checked: the registry
+// checks its bounds and its schema.
+func (m Module) fault(d hostabi.Done) *fault.Error {
 	switch {
 	case d.Trapped:
-		return result{}, m.trapped(d)
+		return m.trapFault(d)
 	case d.OutputRefused: // whatever the guest says of it: half a result can look like a whole one
-		return result{}, m.outputFault()
+		return fault.New(fault.ResourceExhausted, "output_bytes", "%s wrote more than its %d bytes of output", m.Tool, m.Limits.OutputBytes).
+			WithHint("raise limits.output_bytes in the manifest, or ask the tool for less")
+	case d.Status == hostabi.StatusOK && json.Valid(d.Output):
+		return nil
 	case d.Status == hostabi.StatusOK:
-		return m.output(d)
-	case d.Status == hostabi.StatusError:
-		return result{log: d.Log}, m.guestError(d.Output)
-	case d.MemoryRefused:
-		return result{}, m.memoryFault(fmt.Sprintf("air_call returned %d after memory.grow was refused", d.Status))
+		return m.badOutput("its result is not JSON")
 	}
-	return result{}, withLog(fault.New(fault.GuestTrap, "bad_status", "%s: air_call returned %d, which is neither 0 nor 1", m.Tool, d.Status), d.Log)
+	ended := fmt.Sprintf("air_call returned %d", d.Status)
+	if !m.ABI.KnowsAir() {
+		ended = fmt.Sprintf("exit status %d", d.Status)
+	}
+	switch {
+	case d.MemoryRefused:
+		return m.memoryFault(ended + " after memory.grow was refused")
+	case !m.ABI.KnowsAir(): // what it wrote to stdout is no result then
+		return fault.New(fault.GuestError, "exit_status", "%s: %s", m.Tool, ended).With("status", d.Status)
+	}
+	return fault.New(fault.GuestTrap, "bad_status", "%s: %s, which is neither 0 nor 1", m.Tool, ended)
 }
 
-// trapped splits a trap's text into its first line, which is the reason, and the stack.
-func (m Module) trapped(d hostabi.Done) error {
+// trapFault splits a trap's text into its first line, which is the reason, and the stack.
+func (m Module) trapFault(d hostabi.Done) *fault.Error {
 	reason, rest, _ := strings.Cut(string(d.Output), "\n")
 	reason = printable(strings.TrimSuffix(reason, " (recovered by wazero)"), 300)
 	if d.MemoryRefused {
-		return withLog(m.memoryFault("memory.grow was refused, then: "+reason), d.Log)
+		return m.memoryFault("memory.grow was refused, then: " + reason)
 	}
 	e := fault.New(fault.GuestTrap, "trap", "%s trapped: %s", m.Tool, reason)
 	var stack []string
@@ -149,16 +172,51 @@ func (m Module) trapped(d hostabi.Done) error {
 	if len(stack) > 0 {
 		e = e.With("stack", stack)
 	}
-	return withLog(e, d.Log)
+	return e
 }
 
-// withLog adds the end of what the guest printed, which often says what went wrong.
-func withLog(e *fault.Error, log []byte) *fault.Error {
-	if len(log) == 0 {
-		return e
-	}
-	return e.With("log", printable(string(log[max(0, len(log)-2048):]), 2048))
+func (m Module) memoryFault(why string) *fault.Error {
+	return fault.New(fault.ResourceExhausted, "memory", "%s needs more than its %s of memory: %s", m.Tool, size(m.Limits.MemoryBytes), why).
+		WithHint("raise limits.memory_bytes in the manifest, or give the tool less to do")
 }
+
+func size(bytes int64) string {
+	if bytes%(1<<20) == 0 {
+		return fmt.Sprintf("%d MiB", bytes>>20)
+	}
+	return fmt.Sprintf("%d bytes", bytes)
+}
+
+func (m Module) badOutput(why string) *fault.Error {
+	return fault.New(fault.GuestError, "bad_output", "%s: %s", m.Tool, why).
+		WithHint("the capability breaks its contract: tell its publisher")
+}
+
+const maxGuestError = 64 << 10
+
+var guestCode = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]{0,63}$`)
+
+// guestError is what a guest says of its own failure.
+func (m Module) guestError(text []byte) error {
+	var said struct {
+		Code    string         `json:"code"`
+		Message string         `json:"message"`
+		Details map[string]any `json:"details"`
+	}
+	if err := canon.Check(text, canon.Limits{Bytes: maxGuestError}); err != nil {
+		return m.badOutput("its error is not {code, message, details}: " + printable(err.Error(), 200))
+	}
+	if err := json.Unmarshal(text, &said); err != nil || !guestCode.MatchString(said.Code) {
+		return m.badOutput("its error is not {code, message, details}")
+	}
+	e := fault.New(fault.GuestError, said.Code, "%s: %s", m.Tool, printable(said.Message, 2048))
+	delete(said.Details, causeDetail) // only the host says that a nested call was refused
+	e.Details = said.Details
+	return e
+}
+
+// causeDetail is the detail that carries the error of a refused nested call.
+const causeDetail = "cause"
 
 // printable makes text of a guest safe to show: bounded, and without control characters
 // or marks that change how the text around it reads.

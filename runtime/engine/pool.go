@@ -8,8 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/aircoding/air/internal/fault"
-	"github.com/aircoding/air/runtime"
 	"github.com/aircoding/air/runtime/sandbox"
 )
 
@@ -24,7 +22,8 @@ type PoolOptions struct {
 	// a next call. 0 means 16. At most two more compile.
 	MaxWorkers int
 	// MaxBytes is what these may use together, where each counts with its guest's memory
-	// limit and 256 MiB for the process. 0 means 8 GiB. One worker is always allowed.
+	// limit, what it keeps of a call at most, and 256 MiB for the process. 0 means 8 GiB.
+	// One worker is always allowed.
 	MaxBytes int64
 	// Spare keeps one more worker of a module ready than are in use, from its first call
 	// on.
@@ -48,65 +47,65 @@ func (o PoolOptions) withDefaults() PoolOptions {
 
 var errClosed = errors.New("the pool is closed")
 
-// growth is how much larger than after loading a worker may be between two calls.
-const growth = 64 << 20
-
 // Pool starts workers and keeps some for the next call of the same module by the same
 // capability. It is safe for concurrent use.
 type Pool struct {
-	options PoolOptions
-	cache   *Cache // nil: none
-	clock   clock
-	starter *sandbox.Starter
-	argv    []string
-	started func(*process) // is told of each process, where it is set
-	compile time.Duration  // deadline of one module's loading
+	options        PoolOptions
+	cache          *Cache // nil: none
+	clock          clock
+	spawn          func() (*process, error) // starts a worker that waits to be told what to do
+	compileTimeout time.Duration            // of one module's loading
 
 	compiling  chan struct{}  // holds one for each module that is being compiled
 	ended      chan struct{}  // closed by Close
 	background sync.WaitGroup // what no call waits for
 
-	mu      sync.Mutex
-	closed  bool
-	idle    []idleWorker // oldest first
-	disarm  func() bool  // stops the timer that ends idle workers; nil: none runs
-	waiting []*waiter    // in the order in which they came
-	room    room         // that all workers take, idle ones included
-	busy    map[workerKey]int
-	spares  map[workerKey]int // those being started, for each module that was called
-	plain   map[workerKey]bool
-	health  map[patient]*health
-	slots   map[string]chan struct{}
-	modules map[string]chan struct{} // held while a module is compiled into the cache
+	mu       sync.Mutex
+	closed   bool
+	idle     []idleWorker // oldest first
+	disarm   func() bool  // stops the timer that ends idle workers; nil: none runs
+	waiting  []*waiter    // in the order in which they came
+	room     room         // that all workers take, idle ones included
+	modules  map[workerKey]*moduleState
+	backoffs map[version]*backoff
+	slots    map[slotKey]chan struct{}
+	locks    map[string]chan struct{} // by sha256: held while a module is compiled into the cache
 }
 
-// workerKey is what two calls must have in common to use the same worker.
-type workerKey struct {
-	capability, sha256 string
-	limits             runtime.Limits
+// moduleState is what a pool knows of the workers of one key.
+type moduleState struct {
+	busy     int  // those of calls under way
+	called   bool // there was a call: from then on there are spares
+	starting int  // spares on their way
+	plain    bool // a worker said that the state before a call cannot be kept
 }
 
 // NewPool returns a pool that has started nothing yet.
 func NewPool(options PoolOptions) *Pool {
 	p := &Pool{
-		options:   options.withDefaults(),
-		clock:     systemClock(),
-		starter:   &sandbox.Starter{Bounded: true},
-		argv:      []string{workerName},
-		compile:   compileDeadline,
-		compiling: make(chan struct{}, maxCompiling),
-		ended:     make(chan struct{}),
-		busy:      map[workerKey]int{},
-		spares:    map[workerKey]int{},
-		plain:     map[workerKey]bool{},
-		health:    map[patient]*health{},
-		slots:     map[string]chan struct{}{},
-		modules:   map[string]chan struct{}{},
+		options:        options.withDefaults(),
+		clock:          systemClock(),
+		spawn:          func() (*process, error) { return startProcess([]string{workerName}) },
+		compileTimeout: compileTimeout,
+		compiling:      make(chan struct{}, maxCompiling),
+		ended:          make(chan struct{}),
+		modules:        map[workerKey]*moduleState{},
+		backoffs:       map[version]*backoff{},
+		slots:          map[slotKey]chan struct{}{},
+		locks:          map[string]chan struct{}{},
 	}
 	if options.CacheDir != "" {
 		p.cache = OpenCache(options.CacheDir)
 	}
 	return p
+}
+
+// module returns what is known of the workers of a key. The caller holds p.mu.
+func (p *Pool) module(key workerKey) *moduleState {
+	if p.modules[key] == nil {
+		p.modules[key] = &moduleState{}
+	}
+	return p.modules[key]
 }
 
 // Close ends the workers that wait, without waiting for them to be gone, and lets no more
@@ -120,7 +119,7 @@ func (p *Pool) Close() {
 	p.closed = true
 	close(p.ended)
 	for len(p.idle) > 0 {
-		p.endIdle(0)
+		p.retireIdle(0)
 	}
 	if p.disarm != nil {
 		p.disarm()
@@ -131,13 +130,56 @@ func (p *Pool) Close() {
 	p.waiting = nil
 	p.mu.Unlock()
 	p.background.Wait()
-	p.starter.Close()
+}
+
+func (p *Pool) isClosed() bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
+	}
 }
 
 func (p *Pool) log(format string, args ...any) {
 	if p.options.Log != nil {
 		p.options.Log(fmt.Sprintf(format, args...))
 	}
+}
+
+// Compile sees to it that the module is in the compile cache. Nothing of the module runs.
+// Where nothing can be kept, that is left to the first call.
+func (p *Pool) Compile(ctx context.Context, m Module) error {
+	m, err := m.complete()
+	if err != nil {
+		return err
+	}
+	if p.cache == nil {
+		return nil
+	}
+	if _, err := p.find(ctx, m); err != errNoEntry {
+		return m.endFault(err)
+	}
+	if err := p.compileEntry(ctx, m); err != errNoCache {
+		return p.loadFault(m, err)
+	}
+	return nil
+}
+
+// Warm compiles the module where that is needed and runs what it does before its first
+// call, so that the first call finds all of that done. The limit of a call's time, which
+// ctx need not have, is that of this, too.
+func (p *Pool) Warm(ctx context.Context, m Module) error {
+	m, err := m.complete()
+	if err != nil {
+		return err
+	}
+	w, err := p.take(ctx, m)
+	if err != nil {
+		return err
+	}
+	p.put(m, w, true)
+	return nil
 }
 
 // invoke runs one call of a guest. The error of a call that the guest, its worker or
@@ -150,11 +192,11 @@ func (p *Pool) invoke(ctx context.Context, m Module, input json.RawMessage, h ha
 	if err != nil {
 		return result{}, err
 	}
-	text, err := m.invocation(input)
+	text, err := m.input(input)
 	if err != nil {
 		return result{}, err
 	}
-	if err := p.checkHealth(m); err != nil {
+	if err := p.checkBackoff(m); err != nil {
 		return result{}, err
 	}
 	release, err := p.slot(ctx, m)
@@ -164,65 +206,51 @@ func (p *Pool) invoke(ctx context.Context, m Module, input json.RawMessage, h ha
 	defer release()
 	w, err := p.take(ctx, m)
 	if err != nil {
-		p.judge(m, err)
-		return result{}, m.loadFault(err)
+		return result{}, err
 	}
 	reusable := false
 	defer func() { p.put(m, w, reusable) }() // also when h panics
-	if err := p.freeze(ctx, m, w); err != nil {
-		p.judge(m, err)
-		return result{}, m.endFault(err)
-	}
-	done, reusable, err := w.call(ctx, text, h)
-	p.judge(m, err)
+	done, reusable, err := w.call(ctx, m.Tool, text, h)
 	if err != nil {
+		p.failed(m, err)
 		return result{}, m.endFault(err)
 	}
+	p.answered(m)
 	return m.result(done)
 }
 
-// invocation is the text of one call.
-func (m Module) invocation(input json.RawMessage) ([]byte, error) {
-	text, err := json.Marshal(invocation{m.Tool, orEmpty(input), orEmpty(m.Config)})
-	if err != nil {
-		return nil, fault.New(fault.InvalidInput, "bad_json", "input of %s: %w", m.Tool, err)
-	}
-	if len(text) > maxInvocation {
-		return nil, fault.New(fault.InvalidInput, "input_bytes", "input and config of %s have %d bytes, the limit is %d", m.Tool, len(text), maxInvocation)
-	}
-	return text, nil
-}
-
-func orEmpty(object json.RawMessage) json.RawMessage {
-	if len(object) == 0 {
-		return json.RawMessage(`{}`)
-	}
-	return object
-}
-
-func (m Module) key() workerKey {
-	return workerKey{m.Capability, m.SHA256, m.Limits}
-}
-
-// take returns a worker that has loaded the module and waits for a call.
+// take returns a worker in which a call of the module can begin.
 func (p *Pool) take(ctx context.Context, m Module) (*worker, error) {
+	w, err := p.loaded(ctx, m)
+	if err != nil {
+		p.failed(m, err)
+		return nil, p.loadFault(m, err)
+	}
+	if err := p.freeze(ctx, m, w); err != nil {
+		p.put(m, w, false)
+		p.failed(m, err)
+		return nil, m.endFault(err)
+	}
+	return w, nil
+}
+
+// loaded returns a worker that has loaded the module.
+func (p *Pool) loaded(ctx context.Context, m Module) (*worker, error) {
 	w, err := p.admit(ctx, m)
 	if err == nil && w == nil {
 		w, err = p.start(ctx, m)
 		if err != nil {
 			p.mu.Lock()
-			p.freeRoom(m)
+			p.unreserve(m)
 			p.mu.Unlock()
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	if p.options.Spare {
-		p.mu.Lock()
-		p.replenish(m)
-		p.mu.Unlock()
-	}
+	p.mu.Lock()
+	p.replenish(m)
+	p.mu.Unlock()
 	return w, nil
 }
 
@@ -231,18 +259,20 @@ func (p *Pool) put(m Module, w *worker, reusable bool) {
 	reusable = reusable && !w.hasGrown()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.done(m.key())
+	state := p.module(m.key())
+	state.busy--
+	state.called = true
 	if reusable {
-		p.rest(m, w)
+		p.park(m, w)
 	} else {
-		p.end(w)
+		p.retire(w)
 		p.grant()
 	}
-	if p.options.Spare {
-		p.spares[m.key()] += 0 // called: from now on there are spares
-		p.replenish(m)
-	}
+	p.replenish(m)
 }
+
+// growth is how much larger than after loading a worker may be between two calls.
+const growth = 64 << 20
 
 // hasGrown looks every few calls: a look costs a tenth of a small call.
 func (w *worker) hasGrown() bool {

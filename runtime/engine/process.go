@@ -1,8 +1,8 @@
 package engine
 
 import (
+	"context"
 	"errors"
-	"os"
 	"os/exec"
 	"slices"
 	"sync"
@@ -19,43 +19,34 @@ type process struct {
 	cmd    *exec.Cmd
 	socket *socket
 	stderr capped
-	exited chan struct{} // closed when the process is gone
+	exited <-chan error // closed when the process is gone; how it ended is in cmd.ProcessState
 
 	mu     sync.Mutex
 	reason error // why it was killed; nil while it was not
 }
 
-var (
-	errRetired = errors.New("worker retired")
-	errCompile = errors.New("compile deadline")
-	errBreach  = errors.New("worker broke the protocol")
-)
-
 // startProcess starts a worker that has one end of a socketpair and nothing else.
-func startProcess(s *sandbox.Starter, profile sandbox.Worker, argv []string) (*process, error) {
-	path, err := sandbox.Executable()
-	if err != nil {
-		return nil, err
-	}
+func startProcess(argv []string) (*process, error) {
 	host, worker, err := socketpair()
 	if err != nil {
 		return nil, err
 	}
 	defer worker.Close()
-	p := &process{socket: host, exited: make(chan struct{})}
-	p.cmd = &exec.Cmd{Path: path, Args: argv, Stderr: &p.stderr, ExtraFiles: []*os.File{worker}}
-	profile.Prepare(p.cmd)
-	if err := s.Start(p.cmd); err != nil {
+	p := &process{socket: host}
+	p.cmd = sandbox.WorkerCommand(context.Background(), argv, worker, &p.stderr)
+	if p.exited, err = sandbox.Start(p.cmd); err != nil {
 		host.close()
 		return nil, err
 	}
-	go func() {
-		_ = p.cmd.Wait() // how it ended is in ProcessState
-		close(p.exited)
-		s.Ended()
-	}()
 	return p, nil
 }
+
+// Reasons to kill a process, besides that the context of its call ended.
+var (
+	errRetired = errors.New("worker retired")
+	errCompile = errors.New("compile deadline")
+	errBreach  = errors.New("worker broke the protocol")
+)
 
 // kill ends the process and wakes whoever waits for it. The first reason stays.
 func (p *process) kill(reason error) {

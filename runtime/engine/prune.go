@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/aircoding/air/runtime/engine/wazero"
 )
 
 // CacheEntry is one compiled module in a cache.
@@ -51,24 +53,18 @@ func (c *Cache) entry(d fs.DirEntry) (CacheEntry, bool) {
 		return CacheEntry{}, false
 	}
 	e := CacheEntry{Used: info.ModTime(), name: d.Name()}
-	dir := filepath.Join(c.dir, d.Name())
-	_ = filepath.WalkDir(dir, func(path string, f fs.DirEntry, err error) error {
-		if err != nil {
-			return nil // measured as far as it goes
-		}
-		if info, err := f.Info(); err == nil && info.Mode().IsRegular() {
-			e.Bytes += info.Size()
-			e.Frozen = e.Frozen || path == filepath.Join(dir, frozenFile)
-		}
-		return nil
-	})
+	files, _ := entryFiles(filepath.Join(c.dir, d.Name())) // measured as far as it goes
+	for _, f := range files {
+		e.Bytes += f.size
+		e.Frozen = e.Frozen || f.name == wazero.FrozenFile
+	}
 	return e, true
 }
 
 // Prune removes entries that were not used for maxAge before now, 0 being any age, and
 // then the longest unused until the rest has at most maxBytes; also what processes that
-// are gone left behind. An entry in use may go: who loads it next compiles it again. On an
-// error it goes on with the other entries.
+// are gone left behind. An entry in use may go: the next call compiles the module again. On
+// an error it goes on with the other entries.
 func (c *Cache) Prune(maxBytes int64, maxAge time.Duration, now time.Time) (removed []CacheEntry, err error) {
 	return c.prune(maxBytes, maxAge, now, "")
 }

@@ -21,7 +21,7 @@ func fakeEntry(t *testing.T, c *Cache, module string, hours int) {
 	if err := os.WriteFile(filepath.Join(dir, "image"), make([]byte, 100), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.publish(dir, module, 1); err != nil {
+	if err := c.publish(t.Context(), dir, module, 1); err != nil {
 		t.Fatal(err)
 	}
 	used := noon.Add(-time.Duration(hours) * time.Hour)
@@ -92,7 +92,7 @@ func TestEntries(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := c.freeze(moduleName(1), []byte("12345")); err != nil {
+	if err := c.storeFrozen(moduleName(1), []byte("12345")); err != nil {
 		t.Fatal(err)
 	}
 	at := noon.Add(-time.Hour)
@@ -152,7 +152,7 @@ func TestStaleFolders(t *testing.T) {
 func TestUseIsRemembered(t *testing.T) {
 	c := OpenCache(t.TempDir())
 	fakeEntry(t, c, moduleName(1), 1)
-	if _, err := c.find(moduleName(1)); err != nil {
+	if _, err := c.find(t.Context(), moduleName(1)); err != nil {
 		t.Fatal(err)
 	}
 	entries, err := c.Entries()
@@ -209,7 +209,7 @@ func TestPrunedWhileInUse(t *testing.T) {
 func TestForeignNames(t *testing.T) {
 	c := OpenCache(t.TempDir())
 	for _, module := range []string{"", "..", "../x", strings.Repeat("A", 64), strings.Repeat("a", 63) + "/"} {
-		if _, err := c.find(module); err != errNoEntry {
+		if _, err := c.find(t.Context(), module); err != errNoEntry {
 			t.Errorf("%q: %v", module, err)
 		}
 	}

@@ -6,12 +6,6 @@ import (
 	"slices"
 )
 
-// overhead is what a worker may use besides its guest's memory.
-const overhead = 256 << 20
-
-// need is how much of the pool's bytes a worker of the module counts for.
-func (m Module) need() int64 { return m.Limits.MemoryBytes + overhead }
-
 // room is how many workers there are, idle ones included, and what they may use. A worker
 // that was told to end does not count.
 type room struct {
@@ -38,7 +32,7 @@ type waiter struct {
 // admit returns an idle worker of the module, or nil when it has taken room for a new
 // one. Calls wait for that in the order in which they came, while ctx lasts. A call inside
 // another one never waits, for the outer one holds room that it might be waiting for: it
-// goes over the bounds, by no more than the depth of calls.
+// goes over the bounds, by no more than the depth of calls for each outer one.
 func (p *Pool) admit(ctx context.Context, m Module) (*worker, error) {
 	p.mu.Lock()
 	if p.closed {
@@ -47,7 +41,7 @@ func (p *Pool) admit(ctx context.Context, m Module) (*worker, error) {
 	}
 	isNested := ctx.Value(nestedKey{}) != nil
 	if isNested || len(p.waiting) == 0 {
-		if w, ok := p.place(m, isNested); ok {
+		if w, ok := p.reserve(m, isNested); ok {
 			p.mu.Unlock()
 			return w, nil
 		}
@@ -62,14 +56,14 @@ func (p *Pool) admit(ctx context.Context, m Module) (*worker, error) {
 		}
 		return w, nil
 	case <-ctx.Done():
-		p.leave(own)
+		p.abandon(own)
 		return nil, fmt.Errorf("%s: waiting for one of %d workers: %w", m.Tool, p.options.MaxWorkers, context.Cause(ctx))
 	}
 }
 
-// leave takes a call that gave up out of the queue. What it was granted at the same moment
+// abandon takes a call that gave up out of the queue. What it was granted at the same moment
 // goes to the next.
-func (p *Pool) leave(own *waiter) {
+func (p *Pool) abandon(own *waiter) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if i := slices.Index(p.waiting, own); i >= 0 {
@@ -81,29 +75,29 @@ func (p *Pool) leave(own *waiter) {
 	switch {
 	case !open:
 	case w == nil:
-		p.freeRoom(own.module)
+		p.unreserve(own.module)
 	default:
-		p.done(own.module.key())
-		p.rest(own.module, w)
+		p.module(own.module.key()).busy--
+		p.park(own.module, w)
 	}
 }
 
-// place finds an idle worker of the module, or takes room for a new one, for which it ends
+// reserve finds an idle worker of the module, or takes room for a new one, for which it ends
 // idle ones, the oldest first. The caller holds p.mu.
-func (p *Pool) place(m Module, evenAbove bool) (*worker, bool) {
+func (p *Pool) reserve(m Module, evenAbove bool) (*worker, bool) {
 	key := m.key()
 	if w := p.takeIdle(key); w != nil {
-		p.busy[key]++
+		p.module(key).busy++
 		return w, true
 	}
 	if !evenAbove && !p.fits(p.busyRoom().with(m.need())) {
 		return nil, false // not even without the idle ones
 	}
 	for len(p.idle) > 0 && !p.fits(p.room.with(m.need())) {
-		p.endIdle(0)
+		p.retireIdle(0)
 	}
 	p.room = p.room.with(m.need())
-	p.busy[key]++
+	p.module(key).busy++
 	return nil, true
 }
 
@@ -116,25 +110,18 @@ func (p *Pool) busyRoom() room {
 	return r
 }
 
-// freeRoom gives back what place took. The caller holds p.mu.
-func (p *Pool) freeRoom(m Module) {
-	p.done(m.key())
+// unreserve gives back what reserve took. The caller holds p.mu.
+func (p *Pool) unreserve(m Module) {
+	p.module(m.key()).busy--
 	p.room = p.room.without(m.need())
 	p.grant()
-}
-
-// done counts a worker that is busy no more.
-func (p *Pool) done(key workerKey) {
-	if p.busy[key]--; p.busy[key] == 0 {
-		delete(p.busy, key)
-	}
 }
 
 // grant serves the calls that wait, in order, as far as there is room. The caller holds
 // p.mu.
 func (p *Pool) grant() {
 	for len(p.waiting) > 0 {
-		w, ok := p.place(p.waiting[0].module, false)
+		w, ok := p.reserve(p.waiting[0].module, false)
 		if !ok {
 			return
 		}

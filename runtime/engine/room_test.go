@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/aircoding/air/runtime"
+	"github.com/aircoding/air/wasmtests"
 )
 
 // handClock is a clock that a test moves.
@@ -113,7 +114,8 @@ func TestIdleWorkersMakeRoom(t *testing.T) {
 func TestIdleWorkersMakeRoomInBytes(t *testing.T) {
 	m := guest(t, "guests/echo")
 	m.Limits = runtime.Limits{MemoryBytes: 64 << 20}
-	p := boundedPool(t, 0, 2*(64<<20+overhead))
+	whole, _ := m.complete()
+	p := boundedPool(t, 0, 2*whole.need())
 	mustInvoke(t, p, m.named("a"), `{}`)
 	mustInvoke(t, p, m.named("b"), `{}`)
 	if len(p.idle) != 2 {
@@ -175,8 +177,8 @@ func TestNestedCallsGoOverTheBounds(t *testing.T) {
 	if err != nil || string(result.output) != `"bottom"` {
 		t.Fatalf("got %s, %v", result.output, err)
 	}
-	if p.room.workers != 1 || len(p.idle) != 1 || len(p.busy) != 0 {
-		t.Errorf("room %+v, %d idle, %v busy", p.room, len(p.idle), p.busy)
+	if p.room.workers != 1 || len(p.idle) != 1 || busyWorkers(p) != 0 {
+		t.Errorf("room %+v, %d idle, %d busy", p.room, len(p.idle), busyWorkers(p))
 	}
 }
 
@@ -189,7 +191,7 @@ func withoutProcesses(workers int) *Pool {
 func (p *Pool) finish(m Module) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.freeRoom(m)
+	p.unreserve(m)
 }
 
 // TestCallsGetRoomInOrder queues calls behind one and looks at who is next.
@@ -222,8 +224,8 @@ func TestCallsGetRoomInOrder(t *testing.T) {
 			}
 			p.finish(m.named(strconv.Itoa(i)))
 		}
-		if p.room != (room{}) || len(p.busy) != 0 {
-			t.Errorf("room %+v, busy %v", p.room, p.busy)
+		if p.room != (room{}) || busyWorkers(p) != 0 {
+			t.Errorf("room %+v, busy %d", p.room, busyWorkers(p))
 		}
 	})
 }
@@ -284,7 +286,7 @@ func TestClosingEndsTheWait(t *testing.T) {
 // capabilities: all of them are served.
 func TestManyCallers(t *testing.T) {
 	p, m := boundedPool(t, 3, 0), guest(t, "guests/nested")
-	ctx, cancel := context.WithTimeout(t.Context(), slowdown*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), wasmtests.Slowdown*time.Minute)
 	defer cancel()
 	var done sync.WaitGroup
 	for i := range 12 {
@@ -306,8 +308,8 @@ func TestManyCallers(t *testing.T) {
 		})
 	}
 	done.Wait()
-	if p.room.workers != len(p.idle) || p.room.workers > 3 || len(p.busy) != 0 {
-		t.Errorf("room %+v, %d idle, busy %v", p.room, len(p.idle), p.busy)
+	if p.room.workers != len(p.idle) || p.room.workers > 3 || busyWorkers(p) != 0 {
+		t.Errorf("room %+v, %d idle, busy %d", p.room, len(p.idle), busyWorkers(p))
 	}
 }
 

@@ -1,15 +1,13 @@
 package engine
 
 import (
-	_ "embed"
 	"sync"
 	"testing"
+
+	"github.com/aircoding/air/wasmtests"
 )
 
-//go:embed testdata/secret.wasm
-var secretGuest []byte
-
-// TestG9NothingIsFound calls guests that leave a secret everywhere and look for one, two
+// TestG9NothingIsFound calls guests that leave something behind and look for it, two
 // at a time: the first starts each call in the instance of the one before, the second in a
 // new one.
 func TestG9NothingIsFound(t *testing.T) {
@@ -18,13 +16,13 @@ func TestG9NothingIsFound(t *testing.T) {
 		module Module
 		calls  int // by each of two callers
 	}{
-		{"in one instance", moduleOf(t, secretGuest), 5000},
-		{"in new ones", guest(t, "guests/remember"), 100}, // each looks through 26 MB
+		{"in one instance", guest(t, "guests/keeper-data"), 5000},
+		{"in new ones", guest(t, "guests/keeper-table"), 1000},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			m, calls := test.module, test.calls
-			if slowdown > 1 {
+			if wasmtests.Slowdown > 1 {
 				calls /= 20
 			}
 			p := newPool(t)

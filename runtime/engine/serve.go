@@ -23,19 +23,25 @@ func ServeIfWorker() {
 	serve(&wazero.Engine{})
 }
 
+// setupFailed is the exit status of a worker that could not confine itself.
+const setupFailed = 70
+
 // serve is the life of a worker.
 func serve(engine Engine) {
-	socket := &socket{fd: sandbox.SocketFD}
-	s := &server{conn: hostabi.NewConn(socket), socket: socket, engine: engine}
-	if err := s.serve(); err != nil {
+	s := newServer(engine)
+	if err := s.configure(); err != nil {
+		exit(err)
+	}
+	exit(s.work())
+}
+
+func exit(err error) {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(setupFailed)
 	}
 	os.Exit(0)
 }
-
-// setupFailed is the exit status of a worker that could not confine itself.
-const setupFailed = 70
 
 // server is the worker's end: it compiles one module, or it loads one and runs calls until
 // the host hangs up.
@@ -47,20 +53,24 @@ type server struct {
 	idle   *time.Timer // fires when no call comes for a while
 }
 
-func (s *server) serve() error {
-	_, text, err := s.conn.Receive(hostabi.Allowed{hostabi.FrameLoad: 64 << 10})
+func newServer(engine Engine) *server {
+	s := &server{socket: &socket{fd: sandbox.SocketFD}, engine: engine}
+	s.conn = hostabi.NewConn(s.socket)
+	s.conn.Trusted = true
+	return s
+}
+
+func (s *server) configure() error {
+	_, text, err := s.conn.Receive(hostabi.Allowed{hostabi.FrameLoad: hostabi.MaxLoad})
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(text, &s.config); err != nil {
-		return err
-	}
-	return s.work()
+	return json.Unmarshal(text, &s.config)
 }
 
 // work is what follows when the worker knows its configuration.
 func (s *server) work() error {
-	profile := sandbox.Worker{MemoryBytes: s.config.MemoryBytes, CacheDir: s.config.CacheDir, Compile: s.config.Compile}
+	profile := s.profile()
 	if err := profile.Load(); err != nil {
 		return err
 	}
@@ -70,6 +80,7 @@ func (s *server) work() error {
 	if s.config.Compile {
 		return s.ready()
 	}
+	debug.SetMemoryLimit(ownBytes + s.config.BufferBytes)
 	// From here on nothing may make a descriptor, look at a file or set a limit.
 	if err := profile.Serve(); err != nil {
 		return err
@@ -78,12 +89,27 @@ func (s *server) work() error {
 		return err
 	}
 	s.engine.Reset() // makes an instance while the host gets its first call together
-	s.idle = time.AfterFunc(trimAfter, func() { trim(&profile) })
+	s.idle = time.AfterFunc(trimAfter, func() { trim(profile) })
 	for {
 		if err := s.next(); err != nil {
 			return nil // the host hung up
 		}
 		s.idle.Reset(trimAfter)
+	}
+}
+
+// ownBytes is how much memory the runtime and the engine may have beside the guest's and
+// what is kept of a call, before the collector works harder. The profile gives 256 MiB and
+// what there was after loading: the rest is for the holes between what is in use.
+const ownBytes = 160 << 20
+
+// profile counts what is kept of a call like the guest's memory: it comes on top of what
+// the profile gives to the process itself.
+func (s *server) profile() *sandbox.Worker {
+	return &sandbox.Worker{
+		MemoryBytes: s.config.MemoryBytes + s.config.BufferBytes,
+		CacheDir:    string(s.config.CacheDir),
+		Compile:     s.config.Compile,
 	}
 }
 
@@ -101,17 +127,18 @@ func trim(profile *sandbox.Worker) {
 func (s *server) load() error {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(sandbox.CompileBytes * 2 / 3))
 	defer debug.SetGCPercent(debug.SetGCPercent(400))
-	if s.config.CacheDir != "" && !s.config.Compile {
-		return s.engine.Load(nil, s.config.CacheDir, s.config.MemoryBytes)
+	dir := string(s.config.CacheDir)
+	if dir != "" && !s.config.Compile {
+		return s.engine.LoadFolder(dir, s.config.ABI, s.config.MemoryBytes)
 	}
 	_, module, err := s.conn.Receive(hostabi.Allowed{hostabi.FrameModule: hostabi.MaxModule})
 	if err != nil {
 		return err
 	}
 	if s.config.Compile {
-		return s.engine.Compile(module, s.config.CacheDir)
+		return s.engine.Compile(module, dir)
 	}
-	return s.engine.Load(module, "", s.config.MemoryBytes)
+	return s.engine.Load(module, s.config.ABI, s.config.MemoryBytes)
 }
 
 func (s *server) refuse(reason error) error {
@@ -124,35 +151,27 @@ func (s *server) ready() error {
 }
 
 func (s *server) next() error {
-	t, input, err := s.conn.Receive(hostabi.Allowed{hostabi.FrameCall: maxInvocation, hostabi.FrameFreeze: 0})
+	t, p, err := s.conn.Receive(hostabi.Allowed{hostabi.FrameCall: hostabi.MaxCall, hostabi.FrameFreeze: 0})
 	if err != nil {
 		return err
 	}
 	s.idle.Stop()
 	if t == hostabi.FrameFreeze {
-		return s.freeze()
+		return s.conn.Send(hostabi.FrameImage, s.engine.Freeze())
 	}
-	return s.call(input)
-}
-
-// freeze answers with the image of what comes before a call. One that is too large to keep
-// still serves this worker.
-func (s *server) freeze() error {
-	image := s.engine.Freeze()
-	if len(image) > hostabi.MaxImage {
-		image = nil
+	tool, input, err := hostabi.DecodeTool(p)
+	if err != nil {
+		return err
 	}
-	return s.conn.Send(hostabi.FrameImage, image)
+	return s.call(&hostabi.Call{Tool: tool, Input: input, Limits: s.config.Limits, Host: s})
 }
 
 // call runs one invocation. What it left behind is removed when the host has its answer.
-func (s *server) call(input []byte) error {
-	c := &hostabi.Call{Input: input, Limits: s.config.Limits, Host: s}
-	done := hostabi.Done{}
-	var err error
-	done.Status, err = s.engine.Run(c)
-	done.Log, done.Output = c.Log, c.Output
-	done.MemoryRefused, done.OutputRefused = s.engine.MemoryRefused(), c.OutputRefused
+func (s *server) call(c *hostabi.Call) error {
+	status, err := s.engine.Run(c)
+	done := hostabi.Done{
+		MemoryRefused: c.MemoryRefused, OutputRefused: c.OutputRefused, Status: status, Log: c.Log, Output: c.Output,
+	}
 	if err != nil {
 		text := err.Error()
 		done.Trapped, done.Output = true, []byte(text[:min(len(text), hostabi.MaxTrapText)])
@@ -162,5 +181,39 @@ func (s *server) call(input []byte) error {
 	return err
 }
 
-// maxInvocation is the ceiling of an input, with its frame of tool name and config.
-const maxInvocation = 16<<20 + 1<<20
+var _ hostabi.Host = (*server)(nil)
+
+// ToolCall passes a guest's request on and waits for the envelope. Many answers come
+// sooner than a sleeping thread would be awake.
+func (s *server) ToolCall(name string, request []byte) ([]byte, hostabi.Code) {
+	s.send(hostabi.FrameTool, hostabi.EncodeTool(name, request)...)
+	s.socket.spin()
+	code, envelope := s.answer()
+	return envelope, code
+}
+
+// Emit passes on what a guest says.
+func (s *server) Emit(kind int32, payload []byte) hostabi.Code {
+	s.send(hostabi.FrameEmit, hostabi.EncodeEmit(kind, payload)...)
+	code, _ := s.answer()
+	return code
+}
+
+// send ends the process when it cannot: without a host there is nothing left to do.
+func (s *server) send(t hostabi.FrameType, parts ...[]byte) {
+	if err := s.conn.Send(t, parts...); err != nil {
+		os.Exit(0)
+	}
+}
+
+func (s *server) answer() (hostabi.Code, []byte) {
+	_, p, err := s.conn.Receive(hostabi.Allowed{hostabi.FrameAnswer: hostabi.MaxAnswer})
+	if err != nil {
+		os.Exit(0)
+	}
+	code, envelope, err := hostabi.DecodeAnswer(p)
+	if err != nil {
+		os.Exit(1)
+	}
+	return code, envelope
+}

@@ -28,22 +28,21 @@ func (p *Pool) slot(ctx context.Context, m Module) (release func(), err error) {
 	if ctx.Value(nestedKey{}) != nil {
 		return func() {}, nil
 	}
-	select {
-	case slots <- struct{}{}:
-		return func() { <-slots }, nil
-	case <-ctx.Done():
-		return nil, fmt.Errorf("%s: waiting for one of its %d slots: %w", m.Tool, cap(slots), context.Cause(ctx))
-	}
+	return acquire(ctx, slots, m.Tool, fmt.Sprintf("one of its %d slots", cap(slots)))
 }
 
-// slotsOf returns the slots of a capability. Its limit is part of the name, so that an
-// update that changes it takes effect.
+// slotKey has the limit in it, so that an update that changes it takes effect.
+type slotKey struct {
+	capability string
+	limit      int64
+}
+
 func (p *Pool) slotsOf(m Module) chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	name := fmt.Sprintf("%s %d", m.Capability, m.Limits.ConcurrentCalls)
-	if p.slots[name] == nil {
-		p.slots[name] = make(chan struct{}, m.Limits.ConcurrentCalls)
+	key := slotKey{m.Capability, m.Limits.ConcurrentCalls}
+	if p.slots[key] == nil {
+		p.slots[key] = make(chan struct{}, m.Limits.ConcurrentCalls)
 	}
-	return p.slots[name]
+	return p.slots[key]
 }

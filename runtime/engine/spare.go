@@ -2,25 +2,25 @@ package engine
 
 import "context"
 
-// replenish starts another worker of a module in the background, so that there is one
-// more than calls under way, and than one. A call after one whose worker was killed then
-// waits for nothing. The caller holds p.mu.
+// replenish keeps one worker of a module more than calls are under way, and at least two,
+// from its first call on: it starts another one in the background. A call after one whose
+// worker was killed then waits for nothing. The caller holds p.mu.
 func (p *Pool) replenish(m Module) {
-	key := m.key()
-	starting, called := p.spares[key]
-	busy := p.busy[key]
-	if p.closed || !called || busy+p.idleOf(key)+starting > max(busy, 1) {
+	if !p.options.Spare || p.closed {
 		return
 	}
-	h := p.health[patient{m.Capability, m.SHA256}]
-	if h != nil && p.clock.now().Before(h.until) {
+	state := p.module(m.key())
+	if !state.called || state.busy+p.idleOf(m.key())+state.starting > max(state.busy, 1) {
+		return
+	}
+	if b := p.backoffs[m.version()]; b != nil && p.clock.now().Before(b.until) {
 		return
 	}
 	if len(p.waiting) > 0 || !p.fits(p.room.with(m.need())) {
 		return // a spare takes nobody's room
 	}
 	p.room = p.room.with(m.need())
-	p.spares[key]++
+	state.starting++
 	p.background.Go(func() { p.startSpare(m) })
 }
 
@@ -29,18 +29,27 @@ func (p *Pool) startSpare(m Module) {
 	defer cancel()
 	w, err := p.start(ctx, m)
 	if err != nil {
-		p.judge(m, err)
+		p.failed(m, err)
 		p.log("no spare worker for %s: %v", m.Tool, err)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.spares[m.key()]--
+	p.module(m.key()).starting--
 	if err != nil {
 		p.room = p.room.without(m.need())
 		p.grant()
 		return
 	}
-	p.rest(m, w)
+	p.park(m, w)
+}
+
+// maxIdle is how many workers of a module may wait: more calls cannot be under way at a
+// time, but for a spare.
+func (p *Pool) maxIdle(m Module) int {
+	if p.options.Spare {
+		return int(m.Limits.ConcurrentCalls) + 1
+	}
+	return int(m.Limits.ConcurrentCalls)
 }
 
 // untilClosed is the context of work that no call waits for.

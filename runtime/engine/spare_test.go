@@ -85,13 +85,13 @@ func TestSpareOfAModuleThatDies(t *testing.T) {
 	defer p.Close()
 	hand := &handClock{}
 	p.clock = hand.clock()
-	p.argv = []string{subverted, "load fails"}
+	p.spawn = spawning(subverted, "load fails")
 	m := guest(t, "guests/echo")
-	for range 2 * maxDeaths {
+	for range 2 * maxFailures {
 		invoke(t, p, m, `{}`)
 		p.background.Wait()
 	}
-	if h := p.health[patient{m.Capability, m.SHA256}]; h == nil || h.deaths < maxDeaths {
+	if h := p.backoffs[m.version()]; h == nil || h.failures < maxFailures {
 		t.Errorf("health %+v", h)
 	}
 }

@@ -3,7 +3,6 @@ package engine
 import (
 	"bytes"
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"os"
@@ -16,6 +15,7 @@ import (
 	"github.com/aircoding/air/hostabi"
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/runtime/engine/wazero"
+	"github.com/aircoding/air/wasmtests"
 )
 
 // staged is the argv[0] of a worker that stops for ever in the stage argv[1], and says so
@@ -53,9 +53,14 @@ func (e *stagedEngine) Compile(module []byte, dir string) error {
 	return err
 }
 
-func (e *stagedEngine) Load(module []byte, dir string, memoryBytes int64) error {
+func (e *stagedEngine) Load(module []byte, abi hostabi.ABI, memoryBytes int64) error {
 	e.stop("load")
-	return e.Engine.Load(module, dir, memoryBytes)
+	return e.Engine.Load(module, abi, memoryBytes)
+}
+
+func (e *stagedEngine) LoadFolder(dir string, abi hostabi.ABI, memoryBytes int64) error {
+	e.stop("load")
+	return e.Engine.LoadFolder(dir, abi, memoryBytes)
 }
 
 func (e *stagedEngine) Freeze() []byte {
@@ -78,10 +83,13 @@ func (e *stagedEngine) Reset() { // the first one is before a call
 // channel.
 func stagedPool(t *testing.T, stage string) (*Pool, chan *process) {
 	p := newPool(t)
-	p.argv = []string{staged, stage}
 	there := make(chan *process, 10)
 	var watching sync.WaitGroup
-	p.started = func(started *process) {
+	p.spawn = func() (*process, error) {
+		started, err := startProcess([]string{staged, stage})
+		if err != nil {
+			return nil, err
+		}
 		watching.Go(func() {
 			for !bytes.Contains(started.stderr.text(), []byte(reached)) {
 				if started.gone(time.Millisecond) {
@@ -90,6 +98,7 @@ func stagedPool(t *testing.T, stage string) (*Pool, chan *process) {
 			}
 			there <- started
 		})
+		return started, nil
 	}
 	t.Cleanup(func() { p.Close(); watching.Wait(); close(there) })
 	return p, there
@@ -124,7 +133,7 @@ func TestKilledAfterItsAnswer(t *testing.T) {
 	victim := <-there
 	syscall.Kill(victim.cmd.Process.Pid, syscall.SIGKILL)
 	<-victim.exited
-	p.argv = []string{workerName}
+	p.spawn = spawning(workerName)
 	mustInvoke(t, p, m, `{}`)
 }
 
@@ -145,7 +154,7 @@ func TestStoppedInEachStage(t *testing.T) {
 				cancel(mine)
 			}()
 			_, err := p.invoke(ctx, m, nil, &fakeHandler{})
-			if !errors.Is(err, mine) || time.Since(stopped) > slowdown*100*time.Millisecond {
+			if !errors.Is(err, mine) || time.Since(stopped) > wasmtests.Slowdown*100*time.Millisecond {
 				t.Errorf("after %v: %v", time.Since(stopped), err)
 			}
 			if len(p.idle) > 0 || p.room != (room{}) {
@@ -158,7 +167,7 @@ func TestStoppedInEachStage(t *testing.T) {
 // TestCacheThatCannotBeWritten goes on without the cache.
 func TestCacheThatCannotBeWritten(t *testing.T) {
 	p := reopen(t, t.TempDir())
-	p.argv = []string{staged, "full disk"}
+	p.spawn = spawning(staged, "full disk")
 	m := guest(t, "guests/echo")
 	mustInvoke(t, p.Pool, m, `{}`)
 	if !p.said("without a cache") {
@@ -209,16 +218,21 @@ func TestStartThatDoesNotEnd(t *testing.T) {
 	if err := p.Warm(ctx, m); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("got %v", err)
 	}
+	m.Limits.TimeoutMS = 200 // also where nobody sets a deadline
+	wantFault(t, p.Warm(context.Background(), m), fault.Timeout, "start_timeout")
+	if busyWorkers(p) != 0 || p.room != (room{}) {
+		t.Errorf("%d busy, room %+v", busyWorkers(p), p.room)
+	}
 }
 
 // TestPlainStart calls a module whose state before a call cannot be kept, of which the
 // pool asks once.
 func TestPlainStart(t *testing.T) {
-	p, m := newPool(t), guest(t, "guests/remember")
+	p, m := newPool(t), guest(t, "guests/keeper-table")
 	mustInvoke(t, p, m, `{}`)
 	w := p.idle[0].worker
-	if w.frozen || !p.plain[p.idle[0].key] {
-		t.Errorf("frozen %v, plain %v", w.frozen, p.plain)
+	if w.frozen || !p.modules[p.idle[0].key].plain {
+		t.Errorf("frozen %v, plain %v", w.frozen, p.modules)
 	}
 	m, _ = m.complete()
 	if err := p.freeze(t.Context(), m, &worker{}); err != nil { // a worker without a socket
@@ -226,12 +240,9 @@ func TestPlainStart(t *testing.T) {
 	}
 }
 
-//go:embed testdata/badstart.wasm
-var badStart []byte
-
 // TestTrapBeforeTheCall comes out of the call, and of none that only prepares for one.
 func TestTrapBeforeTheCall(t *testing.T) {
-	p, m := newPool(t), moduleOf(t, badStart)
+	p, m := newPool(t), guest(t, "hostile/inittrap")
 	if err := p.Warm(t.Context(), m); err != nil {
 		t.Error(err)
 	}

@@ -24,7 +24,8 @@ func (p *Pool) start(ctx context.Context, m Module) (*worker, error) {
 	return w, nil
 }
 
-// errNoCache is a cache that is of no use now: there is none, or it cannot be written.
+// errNoCache is a cache that is of no use now: there is none, it cannot be written, or no
+// worker can confine itself to it.
 var errNoCache = errors.New("no compile cache")
 
 // startCached returns a worker that has loaded the module's cache entry, which is made
@@ -54,17 +55,17 @@ func (p *Pool) loadEntry(ctx context.Context, m Module) (*worker, error) {
 	if !p.cache.has(m.SHA256) {
 		return nil, errNoEntry
 	}
-	w, err := p.spawn(m) // the entry is read while the process starts
+	w, err := p.newWorker(m) // the entry is read while the process starts
 	if err != nil {
 		return nil, err
 	}
-	e, err := p.find(m)
+	e, err := p.find(ctx, m)
 	if err == nil {
 		err = m.checkMemory(e.pages)
 	}
 	if err == nil {
 		w.cached = true
-		err = w.load(ctx, p.compile, m.loadConfig(e.dir), nil)
+		err = w.load(ctx, p.compileTimeout, m.loadConfig(e.dir), nil)
 	}
 	if err == nil {
 		return w, nil
@@ -80,11 +81,22 @@ func (p *Pool) loadEntry(ctx context.Context, m Module) (*worker, error) {
 		}
 		return nil, errNoEntry
 	}
+	if isUnconfined(err) {
+		p.log("loading %s without the compile cache: %v", m.Tool, err)
+		return nil, errNoCache
+	}
 	return nil, err
 }
 
-// isUseless tells what an entry does to a worker from what the context or the system does
-// to it: no guest runs while it loads.
+// isUnconfined tells that a worker could not confine itself. Where it was to reach the
+// cache, that may be the cache's fault: another process may have removed the folder.
+func isUnconfined(err error) bool {
+	var ended *endedError
+	return errors.As(err, &ended) && ended.cause == causeSetup
+}
+
+// isUseless tells whether it is the entry that keeps a worker from loading, and not the
+// context or the system: no guest runs meanwhile.
 func isUseless(err error) bool {
 	var refused *refusedError
 	var ended *endedError
@@ -92,9 +104,12 @@ func isUseless(err error) bool {
 		errors.As(err, &ended) && ended.cause != causeStopped && ended.cause != causeSetup && ended.cause != causeCompile
 }
 
-// find returns the module's cache entry or errNoEntry.
-func (p *Pool) find(m Module) (entry, error) {
-	e, err := p.cache.find(m.SHA256)
+// find returns the module's cache entry or errNoEntry; that ctx ended is an *endedError.
+func (p *Pool) find(ctx context.Context, m Module) (entry, error) {
+	e, err := p.cache.find(ctx, m.SHA256)
+	if ctx.Err() != nil {
+		return entry{}, &endedError{causeStopped, context.Cause(ctx)}
+	}
 	var damaged *damagedError
 	if errors.As(err, &damaged) {
 		p.log("the compile cache's entry of %s is damaged and will be made again: %v", m.Tool, damaged.reason)
@@ -110,7 +125,7 @@ func (p *Pool) find(m Module) (entry, error) {
 
 // startUncached returns a worker that has compiled the module in memory.
 func (p *Pool) startUncached(ctx context.Context, m Module) (*worker, error) {
-	code, err := m.read()
+	module, _, err := m.read()
 	if err != nil {
 		return nil, err
 	}
@@ -119,42 +134,36 @@ func (p *Pool) startUncached(ctx context.Context, m Module) (*worker, error) {
 		return nil, err
 	}
 	defer release()
-	w, err := p.spawn(m)
+	w, err := p.newWorker(m)
 	if err != nil {
 		return nil, err
 	}
-	if err := w.load(ctx, p.compile, m.loadConfig(""), code.bytes); err != nil {
+	if err := w.load(ctx, p.compileTimeout, m.loadConfig(""), module); err != nil {
 		w.release(errRetired)
 		return nil, err
 	}
 	return w, nil
 }
 
-// spawn starts a process that will be told what to do.
-func (p *Pool) spawn(m Module) (*worker, error) {
-	process, err := startProcess(p.starter, sandbox.Worker{}, p.argv)
+// newWorker starts a process that will be told what to do.
+func (p *Pool) newWorker(m Module) (*worker, error) {
+	if p.isClosed() {
+		return nil, errClosed
+	}
+	process, err := p.spawn()
 	if err != nil {
 		return nil, fault.New(fault.Unavailable, "worker", "starting a worker for %s: %w", m.Tool, err)
-	}
-	if p.started != nil {
-		p.started(process)
 	}
 	return &worker{process: process, conn: hostabi.NewConn(process.socket)}, nil
 }
 
-func (m Module) loadConfig(cacheDir string) hostabi.LoadConfig {
-	l := m.Limits
-	return hostabi.LoadConfig{CacheDir: cacheDir, MemoryBytes: l.MemoryBytes, Limits: hostabi.Limits{
-		OutputBytes: l.OutputBytes, HostCalls: l.HostCalls, LogBytes: l.LogBytes,
-	}}
-}
-
-// lock waits for a channel's one place while ctx lasts.
-func (m Module) lock(ctx context.Context, places chan struct{}, what string) (unlock func(), err error) {
+// acquire waits for a place in a channel while ctx lasts. An error says which tool waited
+// for what.
+func acquire(ctx context.Context, places chan struct{}, tool, what string) (release func(), err error) {
 	select {
 	case places <- struct{}{}:
 		return func() { <-places }, nil
 	case <-ctx.Done():
-		return nil, fmt.Errorf("%s: waiting for %s: %w", m.Tool, what, context.Cause(ctx))
+		return nil, fmt.Errorf("%s: waiting for %s: %w", tool, what, context.Cause(ctx))
 	}
 }

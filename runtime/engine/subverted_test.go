@@ -50,7 +50,7 @@ func serveIfSubverted() {
 			os.Exit(0)
 		}
 		next(hostabi.FrameModule)
-		leave(config.CacheDir, compile)
+		leave(string(config.CacheDir), compile)
 		conn.Send(hostabi.FrameReady, []byte{0})
 		os.Exit(0)
 	}
@@ -85,7 +85,7 @@ func leave(dir, what string) {
 		os.WriteFile(in("image"), []byte("x"), 0o600)
 		os.WriteFile(in("skeleton.wasm"), []byte("x"), 0o600)
 	case "a frozen image":
-		os.WriteFile(in(frozenFile), []byte("x"), 0o600)
+		os.WriteFile(in(wazero.FrozenFile), []byte("x"), 0o600)
 		os.WriteFile(in("image"), []byte("x"), 0o600)
 	}
 }
@@ -221,7 +221,7 @@ func TestG22SubvertedWorker(t *testing.T) {
 			t.Parallel()
 			p := NewPool(PoolOptions{})
 			defer p.Close()
-			p.argv = []string{subverted, test.how}
+			p.spawn = spawning(subverted, test.how)
 			began := time.Now()
 			_, err := invoke(t, p, m, `{}`)
 			wantFault(t, err, fault.GuestTrap, test.code)
@@ -240,7 +240,7 @@ func TestSubvertedCompiler(t *testing.T) {
 	for _, what := range []string{"nothing", "a link", "a pipe", "many files", "rubbish", "a frozen image"} {
 		t.Run(what, func(t *testing.T) {
 			p, m := newPool(t), guest(t, "guests/echo")
-			p.argv = []string{subverted, "compile " + what}
+			p.spawn = spawning(subverted, "compile "+what)
 			mustInvoke(t, p, m, `{}`)
 			mustHold(t, p.options.CacheDir, 0)
 		})
@@ -262,7 +262,7 @@ func (s tardy) Read(b []byte) (int, error) {
 
 func TestReadyAtTheDeadline(t *testing.T) {
 	for _, answer := range []string{"Y\x01\x00\x00\x00\x01", "X\x02\x00\x00\x00\x00x"} {
-		p, err := startProcess(newPool(t).starter, sandbox.Worker{}, []string{subverted, "load stuck"})
+		p, err := startProcess([]string{subverted, "load stuck"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -279,7 +279,7 @@ func TestReadyAtTheDeadline(t *testing.T) {
 func TestWorkerThatCannotConfineItself(t *testing.T) {
 	p := NewPool(PoolOptions{})
 	defer p.Close()
-	p.argv = []string{subverted, "load cannot confine itself"}
+	p.spawn = spawning(subverted, "load cannot confine itself")
 	_, err := invoke(t, p, guest(t, "guests/echo"), `{}`)
 	wantFault(t, err, fault.Unavailable, "worker")
 }
@@ -287,7 +287,7 @@ func TestWorkerThatCannotConfineItself(t *testing.T) {
 func TestG22StuckWorkerEndsWithItsContext(t *testing.T) {
 	p, m := NewPool(PoolOptions{}), guest(t, "guests/echo")
 	defer p.Close()
-	p.argv = []string{subverted, "half and stuck"}
+	p.spawn = spawning(subverted, "half and stuck")
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	_, err := p.invoke(ctx, m, nil, &fakeHandler{})

@@ -11,17 +11,19 @@ import (
 	"github.com/aircoding/air/hostabi"
 )
 
-// compileDeadline bounds the loading of one module.
-const compileDeadline = slowdown * 20 * time.Second
+// compileTimeout bounds the loading of one module.
+const compileTimeout = 20 * time.Second
 
 // worker is the host's end of one worker: loaded with one module, used for one call at a
 // time.
 type worker struct {
 	*process
 	conn   *hostabi.Conn
+	abi    hostabi.ABI
 	limits hostabi.Limits
 	need   int64 // what it counts for in its pool's bytes
 	fresh  int64 // resident bytes after loading
+	loaded bool  // the module is ready for calls
 	cached bool  // it loaded an entry of the compile cache
 	frozen bool  // calls start after _initialize
 	calls  int
@@ -38,7 +40,7 @@ func (w *worker) load(ctx context.Context, deadline time.Duration, config hostab
 	stop := context.AfterFunc(ctx, func() { w.kill(context.Cause(ctx)) })
 	defer stop()
 	limit := time.AfterFunc(deadline, func() { w.kill(errCompile) })
-	w.limits = config.Limits
+	w.abi, w.limits = config.ABI, config.Limits
 	err := w.handOver(config, module)
 	// A deadline that passed while the answer came in kills the worker all the same.
 	if !limit.Stop() {
@@ -49,6 +51,7 @@ func (w *worker) load(ctx context.Context, deadline time.Duration, config hostab
 	if err != nil && !errors.As(err, &refused) {
 		return w.ended(err)
 	}
+	w.loaded = err == nil
 	return err
 }
 
@@ -65,7 +68,7 @@ func (w *worker) handOver(config hostabi.LoadConfig, module []byte) error {
 			return err
 		}
 	}
-	t, p, err := w.conn.Receive(hostabi.Allowed{hostabi.FrameReady: 1, hostabi.FrameRefused: hostabi.MaxRefused})
+	t, p, err := w.conn.Receive(hostabi.Allowed{hostabi.FrameReady: hostabi.MaxReady, hostabi.FrameRefused: hostabi.MaxRefused})
 	if err != nil {
 		return err
 	}
@@ -80,10 +83,10 @@ func (w *worker) handOver(config hostabi.LoadConfig, module []byte) error {
 	return &refusedError{refusal}
 }
 
-// call runs one invocation. reusable is false when the worker has ended or must.
-func (w *worker) call(ctx context.Context, invocation []byte, h handler) (done hostabi.Done, reusable bool, err error) {
+// call runs one call of a tool. reusable is false when the worker has ended or must.
+func (w *worker) call(ctx context.Context, tool string, input []byte, h handler) (done hostabi.Done, reusable bool, err error) {
 	stop := context.AfterFunc(ctx, func() { w.kill(context.Cause(ctx)) })
-	done, err = w.exchange(ctx, invocation, h)
+	done, err = w.exchange(ctx, tool, input, h)
 	if err != nil {
 		err = w.ended(err)
 	}
@@ -93,8 +96,8 @@ func (w *worker) call(ctx context.Context, invocation []byte, h handler) (done h
 	return done, untouched && err == nil && !done.Trapped, err
 }
 
-func (w *worker) exchange(ctx context.Context, invocation []byte, h handler) (hostabi.Done, error) {
-	if err := w.conn.Send(hostabi.FrameCall, invocation); err != nil {
+func (w *worker) exchange(ctx context.Context, tool string, input []byte, h handler) (hostabi.Done, error) {
+	if err := w.conn.Send(hostabi.FrameCall, hostabi.EncodeTool(tool, input)...); err != nil {
 		return hostabi.Done{}, err
 	}
 	for asked := int64(0); ; asked++ {
@@ -118,12 +121,13 @@ func (w *worker) exchange(ctx context.Context, invocation []byte, h handler) (ho
 	}
 }
 
+// allowed is what may come while a call runs.
 func (w *worker) allowed() hostabi.Allowed {
-	return hostabi.Allowed{
-		hostabi.FrameTool: 1 + hostabi.MaxToolName + hostabi.MaxRequest,
-		hostabi.FrameEmit: 1 + hostabi.MaxEmit,
-		hostabi.FrameDone: w.limits.MaxDone(),
+	frames := hostabi.Allowed{hostabi.FrameDone: w.limits.MaxDone()}
+	if w.abi.KnowsAir() {
+		frames[hostabi.FrameTool], frames[hostabi.FrameEmit] = hostabi.MaxTool, hostabi.MaxEmitted
 	}
+	return frames
 }
 
 // answer carries out what the guest asked for.

@@ -1,10 +1,8 @@
 package sandbox
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 )
 
@@ -28,7 +26,8 @@ type Command struct {
 	Env []string
 	// Dir is the working directory, inside the sandbox; "" is the home.
 	Dir string
-	// Stdin is what the program reads, through a pipe; nil is empty. A terminal is refused.
+	// Stdin is what the program reads, through a pipe; nil is the sandbox's own /dev/null,
+	// as it is for Stdout and Stderr. A terminal is refused.
 	Stdin io.Reader
 	// Stdout and Stderr receive what the program writes, through a pipe whatever they
 	// are; nil discards. One that answers an error has its pipe closed, so that the
@@ -45,8 +44,6 @@ type Command struct {
 	// Loopback opens a listener on LoopbackAddress inside and hands it to the host, see
 	// Process.Listener. It is the one way out, and whoever accepts on it decides.
 	Loopback bool
-	// Starter starts the process; nil is one for this command alone.
-	Starter *Starter
 
 	self []string // if set: this program itself runs inside, under these arguments
 }
@@ -80,26 +77,40 @@ func (m Mode) String() string {
 	return names[m]
 }
 
-// Mount puts something of the host at a place inside.
+// Mount puts something of the host at a place inside. It guards the place, not the file: one
+// that has another name too, a hard link or a second mount of a folder above it, can be
+// reached by that.
 type Mount struct {
 	// Source is a canonical path of the host: a symbolic link anywhere in it is refused.
 	// "" is the same path as Target. Mounts below it come along.
 	Source string
 	// Target is an absolute, clean path inside. Where it lies in an earlier mount it has
 	// to exist there and no symbolic link may lead to it; elsewhere it is created.
+	// Inside, neither it nor a folder above it can be renamed or removed. The price: each
+	// folder between it and the writable mount that it lies in is a mount of its own, and
+	// nothing can be renamed or linked from one mount to another, EXDEV; mv copies then.
 	Target string
 	Mode   Mode
+	// Over, if set, is what has to lie at Target before. Whoever decides about a path of the
+	// host knows by it that the mount lies over what was decided about, and not over what has
+	// been renamed to its place meanwhile.
+	Over FileID
 	// Upper is the host's folder for what is written to a Layered mount. One run at a
 	// time may use it: the kernel does not define what happens to a layer that two share.
 	Upper string
-	// Optional leaves the mount out where Source or Target does not exist.
+	// Optional leaves the mount out where Source or Target does not exist. What is made at
+	// Target later is not protected.
 	Optional bool
 }
+
+// FileID tells one file of the host from all others; the zero value is none.
+type FileID struct{ Device, Inode uint64 }
 
 // CommandLimits bound a run. Zero fields are the defaults.
 type CommandLimits struct {
 	// MemoryBytes bounds what the whole tree holds, with its /tmp; without a memory
-	// cgroup, what each process allocates. The default is 8 GiB.
+	// cgroup, what each process allocates for itself, and not what it shares. The
+	// default is 8 GiB.
 	MemoryBytes int64
 	// CPUSeconds bounds each process. The default is one hour.
 	CPUSeconds int64
@@ -114,7 +125,7 @@ type CommandLimits struct {
 	TmpBytes int64
 }
 
-func (l CommandLimits) orDefaults() CommandLimits {
+func (l CommandLimits) withDefaults() CommandLimits {
 	for _, d := range []struct {
 		field *int64
 		value int64
@@ -147,37 +158,32 @@ type Confinement struct {
 	Landlock int    // version of the kernel's interface; 0 is none
 }
 
-// Limit returns what holds the limit of a name.
-func (c Confinement) Limit(name string) Held {
-	i := slices.IndexFunc(c.Limits, func(h Held) bool { return h.Name == name })
-	if i < 0 {
-		return Held{Name: name}
-	}
-	return c.Limits[i]
-}
-
 // Exit is how a program ended. That it failed is no error of the sandbox.
 type Exit struct {
 	Code        int  // 0 to 255; 128 + Signal when a signal ended it
 	Signal      int  // 0 for none
-	Killed      bool // from outside: by Kill, by the context, or because the tree's init was killed
+	Killed      bool // from outside: by Kill, by the context, for Uncovered, or because the tree's init was killed
 	OutOfMemory bool // the kernel killed something in the tree because memory was at its limit
 	CPU         time.Duration
+	// Uncovered is a target that lost its mount during the run, "" for none: something
+	// outside renamed, replaced or removed the file or folder that lies under it. The tree
+	// is killed once that is seen, a moment after it happened, a fifth of a second at most.
+	// Until then the program may have read or written what was protected there.
+	Uncovered string
 }
 
-// ErrNoNamespaces is what errors.Is finds in every TierError.
-var ErrNoNamespaces = errors.New("this machine does not let air build a sandbox for commands")
-
-// TierError says why a command cannot be held here. The command did not run.
-type TierError struct {
+// UnavailableError says why a command cannot be held here. The command did not run.
+type UnavailableError struct {
 	Step string // what was tried
 	Err  error
 }
 
-func (e *TierError) Error() string { return fmt.Sprintf("%v: %s: %v", ErrNoNamespaces, e.Step, e.Err) }
+func (e *UnavailableError) Error() string {
+	return fmt.Sprintf("this machine does not let air build a sandbox for commands: %s: %v", e.Step, e.Err)
+}
 
-// Unwrap gives both.
-func (e *TierError) Unwrap() []error { return []error{ErrNoNamespaces, e.Err} }
+// Unwrap gives the cause.
+func (e *UnavailableError) Unwrap() error { return e.Err }
 
 // MountError says which mount could not be made. The command did not run.
 type MountError struct {

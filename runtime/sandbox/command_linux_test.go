@@ -11,9 +11,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -99,7 +101,7 @@ func TestCommandAsNobody(t *testing.T) {
 	if err := os.Chown(dir, nobody, nobody); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.run=^TestCommand", "-test.v")
+	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.run=^Test(Command|Check)", "-test.v")
 	cmd.Dir = "/"
 	cmd.Env = []string{"TMPDIR=" + dir, "HOME=" + dir, "PATH=" + os.Getenv("PATH")}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
@@ -131,7 +133,7 @@ func TestCommandExit(t *testing.T) {
 
 func TestCommandThatCannotStart(t *testing.T) {
 	_, err := Command{Argv: []string{"no-such-program"}, Mounts: System()}.Start(t.Context())
-	if !errors.Is(err, exec.ErrNotFound) || errors.Is(err, ErrNoNamespaces) {
+	if !errors.Is(err, exec.ErrNotFound) || isUnavailable(err) {
 		t.Errorf("a program that is not there: %v", err)
 	}
 	_, err = Command{Argv: []string{"/etc/hosts"}, Mounts: System()}.Start(t.Context())
@@ -172,7 +174,7 @@ func TestCommandThatCannotMount(t *testing.T) {
 	} {
 		_, err := Command{Argv: []string{"true"}, Mounts: append(System(), Mount{Source: dir, Target: "/p", Mode: ReadWrite}, m)}.Start(t.Context())
 		var mount *MountError
-		if !errors.As(err, &mount) || mount.Mount.Target != m.Target || errors.Is(err, ErrNoNamespaces) {
+		if !errors.As(err, &mount) || mount.Mount.Target != m.Target || isUnavailable(err) {
 			t.Errorf("%+v: got %v", m, err)
 		}
 	}
@@ -182,6 +184,28 @@ func TestCommandThatCannotMount(t *testing.T) {
 	run(t, script("ls /p", Mount{Source: dir, Target: "/p"},
 		Mount{Source: filepath.Join(dir, "missing"), Target: "/x", Optional: true},
 		Mount{Target: "/p/missing", Mode: Covered, Optional: true})).want(t, 0, "file\nlink\nsub")
+}
+
+// What was decided about has to lie there still when the mount is made.
+func TestCommandMountOverAnother(t *testing.T) {
+	dir := project(t, ".env", "decoy", "gitfile")
+	over, err := FileIDOf(filepath.Join(dir, ".env"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := Mount{Source: dir, Target: "/p", Mode: ReadWrite}
+	for _, m := range []Mount{{Target: "/p/.env", Mode: Covered, Over: over}, {Source: "/etc/hosts", Target: "/p/.env", Over: over}} {
+		run(t, script("true", p, m)).want(t, 0, "")
+		m.Target = "/p/decoy"
+		_, err := Command{Argv: []string{"true"}, Mounts: append(System(), p, m)}.Start(t.Context())
+		var mount *MountError
+		if !errors.As(err, &mount) || mount.Mount.Target != "/p/decoy" {
+			t.Errorf("%v: %v", m.Mode, err)
+		}
+	}
+	// A file where a folder would be is no such place either.
+	run(t, script("true", p, Mount{Target: "/p/gitfile/hooks", Mode: Covered, Optional: true},
+		Mount{Source: filepath.Join(dir, "gitfile", "hooks"), Target: "/x", Optional: true})).want(t, 0, "")
 }
 
 func TestCommandRootHoldsNothingOfTheHost(t *testing.T) {
@@ -384,6 +408,80 @@ func terminal(t *testing.T) *os.File {
 	return f
 }
 
+// slow takes its time over each Write.
+type slow struct{ bytes.Buffer }
+
+func (s *slow) Write(p []byte) (int, error) {
+	time.Sleep(50 * time.Millisecond)
+	return s.Buffer.Write(p)
+}
+
+func TestCommandSlowWriter(t *testing.T) {
+	out := new(slow)
+	r := run(t, Command{Argv: []string{"head", "-c", "150000", "/dev/zero"}, Stdout: out})
+	if r.Code != 0 || r.err != nil || out.Len() != 150000 {
+		t.Errorf("%+v, %v, %d bytes", r.Exit, r.err, out.Len())
+	}
+}
+
+// A reader that has nothing to say holds up neither a program that has ended nor one that
+// was never started.
+func TestCommandSilentReader(t *testing.T) {
+	silent, open := io.Pipe()
+	defer open.Close()
+	run(t, Command{Argv: []string{"echo", "done"}, Stdin: silent}).want(t, 0, "done")
+	_, err := Command{Argv: []string{"no-such-program"}, Stdin: silent, Mounts: System()}.Start(t.Context())
+	if !errors.Is(err, exec.ErrNotFound) {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	p, err := Command{Argv: []string{"cat"}, Stdin: silent, Mounts: System()}.Start(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	if exit, err := p.Wait(); !exit.Killed || !errors.Is(err, context.Canceled) {
+		t.Errorf("%+v, %v", exit, err)
+	}
+}
+
+func TestCommandReaderThatFails(t *testing.T) {
+	r := run(t, Command{Argv: []string{"cat"}, Stdin: iotest.ErrReader(errFull)})
+	if r.Code != 0 || r.err != errFull {
+		t.Errorf("%+v, %v", r.Exit, r.err)
+	}
+}
+
+// Names are bytes.
+func TestCommandNamesThatAreNotUTF8(t *testing.T) {
+	dir := project(t, "d\xff/.env")
+	c := script(`cat d*/.env; printf %s "$1$X" | od -An -tx1`, Mount{Source: dir, Target: "/p\xfe", Mode: ReadWrite},
+		Mount{Target: "/p\xfe/d\xff/.env", Mode: Covered, Optional: true})
+	c.Argv, c.Env, c.Dir = append(c.Argv, "sh", "a\xffb"), append(DefaultEnv(), "X=\xfe"), "/p\xfe"
+	if r := run(t, c); !strings.Contains(r.out, "Permission denied") || !strings.HasSuffix(r.out, "61 ff 62 fe") {
+		t.Error(r.out)
+	}
+	_, err := Command{Argv: []string{"true"}, Mounts: []Mount{{Source: dir + "/\xff", Target: "/x"}}}.Start(t.Context())
+	var mount *MountError
+	if !errors.As(err, &mount) || mount.Mount.Source != dir+"/\xff" {
+		t.Error(err)
+	}
+}
+
+func TestCommandLongFailure(t *testing.T) {
+	_, err := Command{Argv: []string{strings.Repeat("\x01", 30000)}, Mounts: System()}.Start(t.Context())
+	var program *exec.Error
+	if !errors.As(err, &program) {
+		t.Errorf("%.200v", err)
+	}
+}
+
+// What is counted for the user who runs air, outside too, is limited for one run.
+func TestCommandLimitsOfTheUser(t *testing.T) {
+	run(t, script("cd /proc/sys/user; cat max_user_namespaces max_inotify_instances; grep -c 'core file size *1 *1 ' /proc/self/limits")).
+		want(t, 0, "0\n32\n1")
+}
+
 func TestCommandP4NoTerminal(t *testing.T) {
 	r := run(t, script("cat; tty; cat /dev/tty; echo x > /dev/tty"))
 	for _, want := range []string{"not a tty", "/dev/tty: No such file", "cannot create /dev/tty"} {
@@ -406,6 +504,12 @@ func TestCommandP5Signals(t *testing.T) {
 	run(t, script("grep SigIgn /proc/self/status")).want(t, 0, "SigIgn:\t0000000000000000")
 }
 
+// holder is what holds a limit of a run, "" for nothing.
+func holder(p *Process, limit string) string {
+	limits := p.Confinement().Limits
+	return limits[slices.IndexFunc(limits, func(h Held) bool { return h.Name == limit })].How
+}
+
 func TestCommandP6Limits(t *testing.T) {
 	c := script("(for i in $(seq 300); do sleep 300 & done) 2>/dev/null; set -- /proc/[0-9]*; echo $#; kill -9 -1")
 	c.Limits.Processes = 50
@@ -414,10 +518,10 @@ func TestCommandP6Limits(t *testing.T) {
 	if _, err := fmt.Sscan(r.out, &n); err != nil {
 		t.Errorf("%q: %v", r.out, err)
 	}
-	if held := r.p.Confinement().Limit("processes"); held.How == "" {
+	if how := holder(r.p, "processes"); how == "" {
 		t.Log("nothing holds the number of processes here")
 	} else if n < 20 || n > 50+initTasks {
-		t.Errorf("%d processes, held by %s", n, held.How)
+		t.Errorf("%d processes, held by %s", n, how)
 	}
 
 	c = script("dd if=/dev/zero of=/tmp/x bs=1M count=64; stat -c %s /tmp/x; dd if=/dev/zero of=/dev/shm/x bs=1M count=64; stat -c %s /dev/shm/x")
@@ -426,8 +530,8 @@ func TestCommandP6Limits(t *testing.T) {
 		t.Errorf("filling /tmp: %s", r.out)
 	}
 
-	c = script("dd if=/dev/zero of=/p/x bs=1M count=64; ulimit -n -c", Mount{Source: project(t), Target: "/p", Mode: ReadWrite})
-	c.Limits.FileBytes, c.Limits.OpenFiles = 1<<20, 77
+	c = script("dd if=/dev/zero of=/p/x bs=1M count=64", Mount{Source: project(t), Target: "/p", Mode: ReadWrite})
+	c.Limits.FileBytes = 1 << 20
 	if r = run(t, c); !strings.Contains(r.out, "File size limit") && !strings.Contains(r.out, "File too large") {
 		t.Errorf("a large file: %s", r.out)
 	}
@@ -449,7 +553,7 @@ func TestCommandP6ForkBomb(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Confinement().Limit("processes").How == "" {
+	if holder(p, "processes") == "" {
 		p.Kill()
 		_, _ = p.Wait()
 		t.Skip("nothing holds the number of processes here")
@@ -468,9 +572,9 @@ func TestCommandMemory(t *testing.T) {
 	c.Limits.MemoryBytes = 128 << 20
 	r := run(t, c)
 	if r.out == fmt.Sprint(300<<20) {
-		t.Errorf("300 MB were held, in 128 (%s)", r.p.Confinement().Limit("memory").How)
+		t.Errorf("300 MB were held, in 128 (%s)", holder(r.p, "memory"))
 	}
-	if strings.HasPrefix(r.p.Confinement().Limit("memory").How, "cgroup") && !r.OutOfMemory {
+	if strings.HasPrefix(holder(r.p, "memory"), "cgroup") && !r.OutOfMemory {
 		t.Errorf("%+v: %s", r.Exit, r.out)
 	}
 }
@@ -486,25 +590,118 @@ func TestCommandP7Machine(t *testing.T) {
 	run(t, script("mknod /tmp/null c 1 3 2>/dev/null || echo refused")).want(t, 0, "refused")
 }
 
-func TestCommandSetUserID(t *testing.T) {
-	dir := project(t)
-	text, err := os.ReadFile("/usr/bin/id")
+func TestCommandGainsNothingBySetUserID(t *testing.T) {
+	run(t, script("grep NoNewPrivs /proc/self/status; grep -vc nosuid /proc/self/mountinfo", Mount{Source: project(t), Target: "/p", Mode: ReadWrite})).
+		want(t, 1, "NoNewPrivs:\t1\n0")
+}
+
+// A set-user-id file in a folder of the host would count outside.
+func TestCommandMakesNoSetUserID(t *testing.T) {
+	dir := project(t, "file")
+	probe := inside("set-id", "/p")
+	probe.Mounts = []Mount{{Source: dir, Target: "/p", Mode: ReadWrite}}
+	run(t, probe).want(t, 0, "")
+	run(t, script("cd /p; cp /bin/sh sh; chmod 4755 sh || chmod g+s sh || install -m 6755 sh s || echo refused; chmod 1755 sh && install -m 755 sh s && rm sh && echo made", probe.Mounts...)).
+		wantEnd(t, "\nrefused\nmade")
+	left, err := os.ReadDir(dir)
 	if err != nil {
-		t.Skip(err)
-	}
-	name := filepath.Join(dir, "id")
-	if err := os.WriteFile(name, text, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if os.Getuid() == 0 {
-		if err := os.Chown(name, 12345, 12345); err != nil {
-			t.Fatal(err)
+	for _, e := range left {
+		info, err := e.Info()
+		if err != nil || info.Mode()&(fs.ModeSetuid|fs.ModeSetgid) != 0 {
+			t.Errorf("%s: %v, %v", e.Name(), info.Mode(), err)
 		}
 	}
-	if err := os.Chmod(name, 0o755|fs.ModeSetuid); err != nil {
+}
+
+func (r result) wantEnd(t *testing.T, end string) {
+	t.Helper()
+	if r.Code != 0 || !strings.HasSuffix(r.out, end) {
+		t.Errorf("code %d, want an end of %q, got:\n%s", r.Code, end, r.out)
+	}
+}
+
+// A device is a file of the host. Root may change it, and so might a command that root runs.
+func TestCommandDevicesAreUnchanged(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("needs root, who owns devices")
+	}
+	cmd := exec.CommandContext(t.Context(), "/proc/self/exe")
+	cmd.Args = []string{insideName, "devices"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: unix.CLONE_NEWNS}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// What lies under a mount can be moved from outside, and takes the mount off or along.
+func TestCommandUncovered(t *testing.T) {
+	replace := func(name string) error {
+		if err := os.WriteFile(name+".tmp", []byte("new"), 0o600); err != nil {
+			return err
+		}
+		return os.Rename(name+".tmp", name)
+	}
+	away := func(name string) error { return os.Rename(name, name+"~") }
+	for name, c := range map[string]struct {
+		mounted   Mount
+		change    func(string) error
+		file      string
+		uncovered string
+	}{
+		"covered file replaced":    {Mount{Target: "/p/.env", Mode: Covered}, replace, ".env", "/p/.env"},
+		"covered file moved":       {Mount{Target: "/p/.env", Mode: Covered}, away, ".env", "/p/.env"},
+		"covered file removed":     {Mount{Target: "/p/.env", Mode: Covered}, os.Remove, ".env", "/p/.env"},
+		"read-only file replaced":  {Mount{Source: "/etc/hosts", Target: "/p/.env"}, replace, ".env", "/p/.env"},
+		"read-only folder removed": {Mount{Source: "/usr", Target: "/p/empty"}, os.Remove, "empty", "/p/empty"},
+		"folder above moved":       {Mount{Target: "/p/sub/.env", Mode: Covered}, away, "sub", "/p/sub"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := project(t, ".env", "sub/.env")
+			if err := os.Mkdir(filepath.Join(dir, "empty"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			// Told to go on, the program ends: a loss is seen then at the latest.
+			for _, then := range []string{"sleep 300", "read x"} {
+				in, tell := io.Pipe()
+				out := new(notifying)
+				out.on("up\n", func() {
+					if err := c.change(filepath.Join(dir, c.file)); err != nil {
+						t.Error(err)
+					}
+					if then == "read x" {
+						fmt.Fprintln(tell, "go on")
+					}
+					tell.Close()
+				})
+				cmd := script("echo up; "+then, Mount{Source: dir, Target: "/p", Mode: ReadWrite}, c.mounted)
+				cmd.Stdin, cmd.Stdout = in, out
+				if r := run(t, cmd); r.Uncovered != c.uncovered || then == "sleep 300" && !r.Killed || r.err != nil {
+					t.Errorf("%s: %+v, %v", then, r.Exit, r.err)
+				}
+				undo(t, dir, c.file)
+			}
+		})
+	}
+}
+
+// undo puts something back where a file or folder of a project was.
+func undo(t *testing.T, dir, file string) {
+	t.Helper()
+	name := filepath.Join(dir, file)
+	if _, err := os.Lstat(name); err == nil {
+		return
+	}
+	err := os.Rename(name+"~", name)
+	if errors.Is(err, fs.ErrNotExist) && file == "empty" {
+		err = os.Mkdir(name, 0o700)
+	} else if errors.Is(err, fs.ErrNotExist) {
+		err = os.WriteFile(name, nil, 0o600)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
-	run(t, script("/p/id -u", Mount{Source: dir, Target: "/p"})).want(t, 0, fmt.Sprint(insideID(os.Getuid())))
 }
 
 func TestCommandP8Sockets(t *testing.T) {
@@ -543,6 +740,21 @@ func TestCommandP9GitRenamed(t *testing.T) {
 	}
 }
 
+// No folder above a protected path can be renamed, however deep; those beside can.
+func TestCommandP9FolderAboveRenamed(t *testing.T) {
+	for _, m := range []Mount{
+		{Target: "a/b/.git"}, {Target: "a/b/file", Mode: Covered}, {Target: "a/b/.git", Mode: Covered},
+	} {
+		dir := project(t, "a/b/.git/config", "a/b/file", "a/c/file")
+		m.Source, m.Target = filepath.Join(dir, m.Target), "/p/"+m.Target
+		r := run(t, script("cd /p; mv a old; mv a/b a/old; rmdir a/b; mv a/c a/d; ls a; echo x > a/b/new && mv a/b/new a/d/new && cat a/d/new",
+			Mount{Source: dir, Target: "/p", Mode: ReadWrite}, m))
+		if strings.Count(r.out, "Device or resource busy") != 3 || !strings.HasSuffix(r.out, "\nb\nd\nx") || r.Uncovered != "" {
+			t.Errorf("%v %s: %+v\n%s", m.Mode, m.Target, r.Exit, r.out)
+		}
+	}
+}
+
 func TestCommandP10Credentials(t *testing.T) {
 	person, work := project(t, ".aws/credentials", ".ssh/id_ed25519"), project(t, "Makefile")
 	run(t, script("for f in "+person+"/.aws/credentials "+person+"/.ssh/id_ed25519 ~/.aws/credentials "+person+"; do test -e $f && echo $f; done; echo end",
@@ -563,9 +775,8 @@ func TestCommandP12TerminalOfTheHost(t *testing.T) {
 		t.Errorf("%+v", r.Exit)
 	}
 	var seen bytes.Buffer
-	c = script("readlink /proc/self/fd/0 /proc/self/fd/1 /proc/self/fd/2; test -t 1 || echo no terminal >&3", Mount{})
-	c.Mounts, c.Stdout, c.Stderr = nil, &seen, tty
-	c.Argv[2] = "for fd in /proc/self/fd/*; do readlink $fd; done | grep -c -e /dev/pts -e /dev/tty; ps -o tty= -p $$ 2>/dev/null || echo '?'"
+	c = script("for fd in /proc/self/fd/*; do readlink $fd; done | grep -c -e /dev/pts -e /dev/tty; ps -o tty= -p $$ 2>/dev/null || echo '?'")
+	c.Stdout, c.Stderr = &seen, tty
 	run(t, c)
 	if got := strings.Fields(seen.String()); len(got) != 2 || got[0] != "0" || got[1] != "?" {
 		t.Errorf("got %q", seen.String())
@@ -613,6 +824,35 @@ func TestCommandLoopback(t *testing.T) {
 	}
 	if p := run(t, script("true")).p; p.Listener() != nil {
 		t.Error("a listener that nobody wanted")
+	}
+}
+
+// The root of a namespace may not set groups there, unless its maker could.
+func TestCommandOfRootInNamespace(t *testing.T) {
+	cmd := exec.CommandContext(t.Context(), "/proc/self/exe")
+	cmd.Args = []string{insideName, "start"}
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:  unix.CLONE_NEWUSER,
+		UidMappings: []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}},
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+func TestSystemCoversTheHome(t *testing.T) {
+	dir := project(t, "person/file")
+	home := filepath.Join(dir, "person")
+	for _, c := range []struct {
+		home, system string
+		covered      bool
+	}{{home, dir, true}, {home, home, false}, {home, dir + "/per", false}, {"/usr", "/", false}, {"/no/such", "/", false}} {
+		t.Setenv("HOME", c.home)
+		mounts := coverHome([]Mount{{Target: c.system}})
+		if (len(mounts) == 1 && mounts[0].Target == home && mounts[0].Mode == Covered) != c.covered {
+			t.Errorf("%+v: %+v", c, mounts)
+		}
 	}
 }
 

@@ -13,7 +13,7 @@ type Process struct{}
 
 // Start refuses: a command never runs without its sandbox.
 func (c Command) Start(context.Context) (*Process, error) {
-	return nil, &TierError{Step: "starting", Err: errors.New("commands are held on Linux only")}
+	return nil, &UnavailableError{Step: "starting", Err: errors.New("commands are held on Linux only")}
 }
 
 // Wait has nothing to wait for.
@@ -27,6 +27,9 @@ func (*Process) Listener() net.Listener { return nil }
 
 // Confinement is empty.
 func (*Process) Confinement() Confinement { return Confinement{} }
+
+// FileIDOf refuses.
+func FileIDOf(string) (FileID, error) { return FileID{}, errors.New("commands are held on Linux only") }
 
 // System is empty.
 func System() []Mount { return nil }

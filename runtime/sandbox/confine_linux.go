@@ -4,6 +4,7 @@ package sandbox
 // threads. Nothing here can be taken back, and nothing here knows a profile.
 
 import (
+	"errors"
 	"fmt"
 	"syscall"
 	"unsafe"
@@ -24,7 +25,7 @@ func noNewPrivileges() error {
 // dropCapabilities empties all five sets. Only who has CAP_SETPCAP can empty the bounding
 // set; whoever has not stays with it, and gains nothing by it once no_new_privs is set.
 func dropCapabilities() error {
-	if err := dropBoundingSet(); err != nil {
+	if err := dropBoundingSet(); err != nil && !errors.Is(err, unix.EPERM) {
 		return err
 	}
 	if errno := allThreads(unix.SYS_PRCTL, unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL); errno != 0 {
@@ -45,9 +46,9 @@ func dropBoundingSet() error {
 	return eachBound(func(c uintptr) syscall.Errno { return allThreads(unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, c) })
 }
 
-// boundThread empties the bounding set of the calling thread, where it may, and so that of
-// all processes it starts. It is for a thread that starts nothing but workers, is locked to
-// its goroutine, and ends with it.
+// boundThread empties the bounding set of the calling thread, and so that of all processes
+// it starts. The error is EPERM where it may not. It is for a thread that is locked to its
+// goroutine and starts nothing that needs a capability.
 func boundThread() error {
 	return eachBound(func(c uintptr) syscall.Errno {
 		_, _, errno := unix.RawSyscall(unix.SYS_PRCTL, unix.PR_CAPBSET_DROP, c, 0)
@@ -55,8 +56,8 @@ func boundThread() error {
 	})
 }
 
-// eachBound drops what the calling thread still has in its bounding set. Who may not is left
-// with it.
+// eachBound drops what the calling thread still has in its bounding set. The error is EPERM
+// where it may not.
 func eachBound(drop func(c uintptr) syscall.Errno) error {
 	for c := uintptr(0); ; c++ {
 		held, err := unix.PrctlRetInt(unix.PR_CAPBSET_READ, c, 0, 0, 0)
@@ -69,9 +70,7 @@ func eachBound(drop func(c uintptr) syscall.Errno) error {
 		if held == 0 {
 			continue
 		}
-		if errno := drop(c); errno == unix.EPERM {
-			return nil
-		} else if errno != 0 {
+		if errno := drop(c); errno != 0 {
 			return fmt.Errorf("dropping capability %d from the bounding set: %w", c, errno)
 		}
 	}

@@ -1,15 +1,11 @@
 package sandbox
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/landlock-lsm/go-landlock/landlock"
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
 )
-
-// errNoLandlock says that the kernel was built or started without Landlock.
-var errNoLandlock = errors.New("the kernel has no Landlock")
 
 // landlockVersion is the newest version of Landlock's interface that both the kernel and
 // the library know; 0 is none.
@@ -29,20 +25,26 @@ func landlockConfigs() []landlock.Config {
 	}
 }
 
-// restrictFiles takes from all threads every file that no rule names and, as far as the
-// kernel's version goes, the network, and signals and abstract sockets to processes outside.
-// It restricts all that the kernel can or fails; errNoLandlock is the one excuse.
-func restrictFiles(rules ...landlock.Rule) error {
-	version := landlockVersion()
+// landlockConfig is all that the kernel can restrict, and by which version of the interface:
+// files and, as far as the version goes, the network, and signals and abstract sockets to
+// processes outside. Version 0 is a kernel that was built or started without Landlock.
+func landlockConfig() (config landlock.Config, version int) {
+	version = landlockVersion()
 	if version == 0 {
-		return errNoLandlock
+		return config, 0
 	}
-	config := landlockConfigs()[version-1]
+	config = landlockConfigs()[version-1]
 	if signalsBreakThreads() {
 		config.Scoped &^= ll.ScopeSignal
 	}
+	return config, version
+}
+
+// restrictFiles takes from all threads what the config names and no rule gives. It restricts
+// all of that or fails.
+func restrictFiles(config landlock.Config, rules ...landlock.Rule) error {
 	if err := config.Restrict(rules...); err != nil {
-		return fmt.Errorf("restricting files (Landlock version %d): %w", version, err)
+		return fmt.Errorf("restricting files (Landlock %v): %w", config, err)
 	}
 	return nil
 }

@@ -10,7 +10,6 @@ import (
 func TestMain(m *testing.M) {
 	ServeIfChild()
 	serveIfInside()
-	serveIfWorkerProbe()
 	serveIfWorkerTest()
 	if strings.HasPrefix(os.Args[0], "air-") {
 		panic(os.Args[0] + " is nobody's child, and running the tests in it would never end")

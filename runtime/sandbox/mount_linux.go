@@ -15,7 +15,7 @@ import (
 
 // System returns the mounts that most programs need: the system's programs and libraries
 // and the parts of /etc that toolchains read, all read-only. Private keys among them are
-// covered. /etc/passwd and /etc/group are no part of it: every sandbox has its own, which
+// covered, and so is the home of the person. /etc/passwd and /etc/group are no part of it: every sandbox has its own, which
 // know one user.
 func System() []Mount {
 	var mounts []Mount
@@ -34,7 +34,30 @@ func System() []Mount {
 	for _, keys := range []string{"/etc/ssl/private", "/etc/pki/tls/private", "/etc/pki/CA/private"} {
 		mounts = append(mounts, Mount{Target: keys, Mode: Covered, Optional: true})
 	}
-	return mounts
+	return append(mounts, coverHome(mounts)...)
+}
+
+// coverHome hides the home of the person where it lies in a folder of the system, as that of
+// a service may, unless programs are found in it.
+func coverHome(system []Mount) []Mount {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil
+	}
+	if home, err = filepath.EvalSymlinks(home); err != nil {
+		return nil
+	}
+	for _, dir := range strings.Split(strings.TrimPrefix(DefaultEnv()[0], "PATH="), ":") {
+		if strings.HasPrefix(dir+"/", home+"/") {
+			return nil
+		}
+	}
+	for _, m := range system {
+		if m.Mode == ReadOnly && strings.HasPrefix(home, m.Target+"/") {
+			return []Mount{{Target: home, Mode: Covered, Optional: true}}
+		}
+	}
+	return nil
 }
 
 // systemMount keeps a link that leads to what is there inside too, as /bin -> usr/bin, and
@@ -62,11 +85,12 @@ func systemMount(name string) []Mount {
 
 // root is the new root while it is built. Nothing in it is reached by a path of the host.
 type root struct {
-	fd     int
-	own    []uint64 // devices of the file systems made for this run, where targets can be created
-	covers int      // a file system with an empty folder and an empty file, neither readable
-	layers []Held
-	rw     []string // targets that may be written, for the second fence
+	fd      int
+	own     []uint64 // devices of the file systems made for this run, where targets can be created
+	covers  int      // a file system with an empty folder and an empty file, neither readable
+	layers  []Held
+	rw      []string // targets that may be written, for the second fence
+	targets []string // all of them
 }
 
 // newFilesystem makes a file system that is mounted nowhere yet.
@@ -114,10 +138,11 @@ func newRoot() (*root, error) {
 		}
 	}
 	r := &root{fd: fd, covers: covers}
-	return r, r.owns(fd)
+	return r, r.adopt(fd)
 }
 
-// rootPlace is any folder that exists everywhere.
+// rootPlace is where the new root is attached while it is built. Every machine has it, and
+// nothing below it is a source.
 const rootPlace = "/proc"
 
 // newCovers makes what lies over a covered place. It has to be attached to be cloned.
@@ -135,7 +160,8 @@ func newCovers() (int, error) {
 	return fd, setAttributes(fd, unix.MOUNT_ATTR_RDONLY)
 }
 
-func (r *root) owns(fd int) error {
+// adopt lets targets be created in a file system.
+func (r *root) adopt(fd int) error {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return err
@@ -159,11 +185,11 @@ func (r *root) addFilesystem(target, kind string, attributes int, options ...str
 	}
 	defer unix.Close(fd)
 	if kind == "tmpfs" {
-		if err := r.owns(fd); err != nil {
+		if err := r.adopt(fd); err != nil {
 			return err
 		}
 	}
-	return r.attach(fd, target, true)
+	return r.attach(fd, Mount{Target: target}, true)
 }
 
 // source is a mount of the host, cloned, that is attached nowhere yet.
@@ -183,22 +209,37 @@ func openSource(name string) (source, error) {
 	if err != nil {
 		return source{}, err
 	}
-	tree, err := unix.OpenTree(fd, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE|unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
+	tree, err := cloneTree(fd)
 	if err != nil {
-		return source{}, fmt.Errorf("cloning the mount of %q: %w", name, err)
+		return source{}, fmt.Errorf("%q: %w", name, err)
 	}
 	return source{tree, folder}, nil
+}
+
+// cloneTree clones what an open file or folder shows, with the mounts below it.
+func cloneTree(fd int) (int, error) {
+	tree, err := unix.OpenTree(fd, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE|unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC)
+	if err != nil {
+		return -1, fmt.Errorf("cloning a mount: %w", err)
+	}
+	return tree, nil
 }
 
 func openCanonical(name string) (int, error) {
 	fd, err := unix.Openat2(unix.AT_FDCWD, name, &unix.OpenHow{
 		Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS,
 	})
+	if err == unix.ELOOP {
+		err = errLink
+	}
 	if err != nil {
 		return -1, fmt.Errorf("opening %q: %w", name, err)
 	}
 	return fd, nil
 }
+
+// errLink is more of a help than what the kernel says, "too many levels".
+var errLink = fmt.Errorf("a symbolic link leads there; mount what it points to: %w", unix.ELOOP)
 
 func isFolder(fd int) (bool, error) {
 	var st unix.Stat_t
@@ -228,7 +269,7 @@ func prepareMounts(mounts []Mount) ([]prepared, error) {
 	for _, m := range mounts {
 		p := prepared{Mount: m}
 		if err := p.open(); err != nil {
-			if !m.Optional || !errors.Is(err, fs.ErrNotExist) {
+			if !m.Optional || !isAbsent(err) {
 				return nil, &MountError{m, err}
 			}
 			p.absent = true
@@ -237,6 +278,9 @@ func prepareMounts(mounts []Mount) ([]prepared, error) {
 	}
 	return all, nil
 }
+
+// isAbsent says that nothing is there, or that what should be a folder above is none.
+func isAbsent(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) }
 
 func (p *prepared) open() (err error) {
 	attributes := uint64(unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV)
@@ -293,7 +337,7 @@ func (r *root) add(p prepared) error {
 		return nil
 	}
 	err := r.addOne(p)
-	if p.Optional && errors.Is(err, fs.ErrNotExist) {
+	if p.Optional && isAbsent(err) {
 		return nil
 	}
 	if err != nil {
@@ -305,7 +349,7 @@ func (r *root) add(p prepared) error {
 func (r *root) addOne(p prepared) error {
 	switch p.Mode {
 	case Covered:
-		return r.cover(p.Target, !p.Optional)
+		return r.cover(p.Mount)
 	case Link:
 		parent, err := r.folder(path.Dir(p.Target))
 		if err != nil {
@@ -320,13 +364,69 @@ func (r *root) addOne(p prepared) error {
 		r.rw = append(r.rw, p.Target)
 	}
 	defer unix.Close(p.source.tree)
-	return r.attach(p.source.tree, p.Target, p.source.folder)
+	return r.attach(p.source.tree, p.Mount, p.source.folder)
+}
+
+// pin makes each folder from a writable file system down to dir a mount of its own, which
+// shows the same. A mount keeps its own name from being changed inside, and only that:
+// without pins the program could rename a folder above it, and put what it likes in its
+// place. The root's own file system needs none, for it is read-only in the end.
+func (r *root) pin(dir string) error {
+	at, err := unix.Openat(r.fd, ".", unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { unix.Close(at) }()
+	for _, part := range elements(dir) {
+		next, err := openBeneath(at, part)
+		if err != nil {
+			return err
+		}
+		movable, err := r.movable(next)
+		if err == nil && movable {
+			err = bindOverItself(next)
+		}
+		unix.Close(next)
+		if err != nil {
+			return fmt.Errorf("keeping %q in its place: %w", part, err)
+		}
+		// Opened anew, for the mount may lie over it now.
+		if next, err = openBeneath(at, part); err != nil {
+			return err
+		}
+		unix.Close(at)
+		at = next
+	}
+	return nil
+}
+
+// movable says that the program could rename a folder.
+func (r *root) movable(fd int) (bool, error) {
+	var st unix.Statx_t
+	if err := unix.Statx(fd, "", unix.AT_EMPTY_PATH, unix.STATX_TYPE, &st); err != nil {
+		return false, err
+	}
+	var fs unix.Statfs_t
+	if err := unix.Fstatfs(fd, &fs); err != nil {
+		return false, err
+	}
+	ofRoot := unix.Mkdev(st.Dev_major, st.Dev_minor) == r.own[0]
+	return !ofRoot && st.Attributes&unix.STATX_ATTR_MOUNT_ROOT == 0 && fs.Flags&unix.ST_RDONLY == 0, nil
+}
+
+func bindOverItself(fd int) error {
+	tree, err := cloneTree(fd)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(tree)
+	return move(tree, fd)
 }
 
 // cover hides what is at a target. Without capabilities its owner cannot look in, and
 // cannot change that, for the cover is mounted read-only.
-func (r *root) cover(target string, create bool) error {
-	at, err := r.place(target, true, create)
+func (r *root) cover(m Mount) error {
+	at, err := r.mountpoint(m, true)
 	if err != nil {
 		return err
 	}
@@ -347,13 +447,52 @@ func (r *root) cover(target string, create bool) error {
 	return move(tree, at)
 }
 
-func (r *root) attach(tree int, target string, folder bool) error {
-	at, err := r.place(target, folder, true)
+func (r *root) attach(tree int, m Mount, folder bool) error {
+	at, err := r.mountpoint(m, folder)
 	if err != nil {
 		return err
 	}
 	defer unix.Close(at)
 	return move(tree, at)
+}
+
+// mountpoint opens the place of a mount, and sees to it that the program cannot move it.
+// What an optional cover would hide is not made for it.
+func (r *root) mountpoint(m Mount, folder bool) (int, error) {
+	at, err := r.place(m.Target, folder, m.Mode != Covered || !m.Optional)
+	if err != nil {
+		return -1, err
+	}
+	unix.Close(at)
+	if err := r.pin(path.Dir(m.Target)); err != nil {
+		return -1, err
+	}
+	at, err = r.place(m.Target, folder, false)
+	if err != nil {
+		return -1, err
+	}
+	if is, err := fileID(at); err != nil || m.Over != (FileID{}) && is != m.Over {
+		unix.Close(at)
+		return -1, errors.Join(err, errors.New("another file or folder lies there than the one decided about"))
+	}
+	r.targets = append(r.targets, m.Target)
+	return at, nil
+}
+
+// FileIDOf returns what lies at a canonical path of the host.
+func FileIDOf(name string) (FileID, error) {
+	fd, err := openCanonical(name)
+	if err != nil {
+		return FileID{}, err
+	}
+	defer unix.Close(fd)
+	return fileID(fd)
+}
+
+func fileID(fd int) (FileID, error) {
+	var st unix.Stat_t
+	err := unix.Fstat(fd, &st)
+	return FileID{st.Dev, st.Ino}, err
 }
 
 func move(tree, at int) error {
@@ -374,7 +513,7 @@ func (r *root) place(name string, folder, create bool) (int, error) {
 	if err != nil {
 		return -1, err
 	}
-	parts := strings.FieldsFunc(name, func(c rune) bool { return c == '/' })
+	parts := elements(name)
 	for i, part := range parts {
 		next, err := openBeneath(at, part)
 		if err == unix.ENOENT && create {
@@ -389,10 +528,18 @@ func (r *root) place(name string, folder, create bool) (int, error) {
 	return at, nil
 }
 
+func elements(name string) []string {
+	return strings.FieldsFunc(name, func(c rune) bool { return c == '/' })
+}
+
 func openBeneath(parent int, name string) (int, error) {
-	return unix.Openat2(parent, name, &unix.OpenHow{
+	fd, err := unix.Openat2(parent, name, &unix.OpenHow{
 		Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_BENEATH,
 	})
+	if err == unix.ELOOP {
+		err = errLink
+	}
+	return fd, err
 }
 
 func (r *root) create(parent int, name string, folder bool) (int, error) {

@@ -6,8 +6,6 @@ type Tier struct {
 	Held bool
 	// Reason says in words what holds, or why nothing does.
 	Reason string
-	// Confinement is that of the probe, for commands.
-	Confinement Confinement
 }
 
 // Report is what Check found.
@@ -28,4 +26,12 @@ func (r Report) Escaped() []Row {
 		}
 	}
 	return escaped
+}
+
+// Row is one escape that a process tried from inside a profile.
+type Row struct {
+	Profile string // "worker", "command"
+	Attempt string // what was tried
+	Refused bool
+	How     string // what stopped it, or what came of it
 }

@@ -1,11 +1,13 @@
 // Package sandbox owns what a process that runs foreign code may touch: the profile of
-// a guest's worker, and that of a command. It says what is taken away and takes it; it
-// runs nothing itself.
+// a guest's worker, and that of a command. It says what is taken away and takes it.
 package sandbox
 
 import (
-	"fmt"
+	"context"
+	"io"
+	"os"
 	"os/exec"
+	"strings"
 )
 
 const (
@@ -13,16 +15,17 @@ const (
 	SocketFD = 3
 	// CompileBytes bounds the worker while it compiles.
 	CompileBytes = 1 << 30
-	// overheadBytes is what a worker may need besides the guest's linear memory: the
-	// call stack (84 MB at most), tables, the buffers of a call.
-	overheadBytes = 256 << 20
-	// cacheFileBytes bounds a file of the compile cache: machine code is some five
-	// times as large as a module, and a module at most 32 MiB.
-	cacheFileBytes = 512 << 20
 )
 
 // Worker is the profile of a process that compiles or runs one guest module. The process
 // calls Load, then, unless it only compiles, Serve, both on the same value.
+//
+// What bounds the worker's time is the host: it kills a worker at the deadline of loading or
+// of a call, and one that waits for a call after a minute, whatever it does meanwhile.
+// RLIMIT_CPU would count what all calls took together. Nothing here bounds the number of a
+// subverted worker's threads until then but the machine: RLIMIT_NPROC counts all that the
+// user runs, so that one low enough would end honest workers of a busy user, and it never
+// binds root. A container or service manager may limit both for air as a whole.
 type Worker struct {
 	// MemoryBytes is the limit of the guest's linear memory.
 	MemoryBytes int64
@@ -34,10 +37,13 @@ type Worker struct {
 	loaded *loaded
 }
 
-// Prepare sets the host's side of the profile on a command that is about to start: a
-// small environment, the root as working directory, a session of its own, and an end
-// when the starting thread ends.
-func (w *Worker) Prepare(cmd *exec.Cmd) {
+// WorkerCommand returns this program as a worker that is about to be started, under other
+// arguments: with one end of a socketpair and nothing else of the host's, a small
+// environment, the root as working directory, a session of its own, and an end when the
+// starting thread ends. What it writes goes to stderr.
+func WorkerCommand(ctx context.Context, argv []string, socket *os.File, stderr io.Writer) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, thisProgram())
+	cmd.Args = argv
 	cmd.Dir = "/"
 	cmd.Env = []string{
 		"GOMAXPROCS=2",
@@ -48,30 +54,9 @@ func (w *Worker) Prepare(cmd *exec.Cmd) {
 		// In builds with a C library, its malloc would open a file to count processors.
 		"MALLOC_ARENA_MAX=1",
 	}
+	cmd.Stdin = strings.NewReader("") // a pipe, for nil would be a device of the host's
+	cmd.Stdout, cmd.Stderr = stderr, stderr
+	cmd.ExtraFiles = []*os.File{socket}
 	cmd.SysProcAttr = processAttributes()
-}
-
-// Walls says which of its means a kernel offers for a profile.
-type Walls struct {
-	Seccomp  bool
-	Landlock int // the version of its interface; 0 is none
-}
-
-// Tier names the walls in one word. Guests run behind every tier but "none".
-func (w Walls) Tier() string {
-	switch {
-	case !w.Seccomp:
-		return "none"
-	case w.Landlock == 0:
-		return "seccomp"
-	}
-	return "seccomp+landlock"
-}
-
-// String adds the version of Landlock, which decides how much it covers.
-func (w Walls) String() string {
-	if w.Seccomp && w.Landlock > 0 {
-		return fmt.Sprintf("%s %d", w.Tier(), w.Landlock)
-	}
-	return w.Tier()
+	return cmd
 }

@@ -86,6 +86,10 @@ func loadAttempts() []attempt {
 		{stageLoad, "memory that is writable and code", func(p *probed) error {
 			return call(unix.SYS_MPROTECT, p.page, 4096, unix.PROT_READ|unix.PROT_WRITE|unix.PROT_EXEC)
 		}},
+		{stageLoad, "shared memory", mapped(writable, unix.MAP_SHARED|unix.MAP_ANONYMOUS)},
+		{stageLoad, "memory that grows", mapped(writable, anonymous|unix.MAP_GROWSDOWN)},
+		{stageLoad, "large pages", mapped(writable, anonymous|unix.MAP_HUGETLB)},
+		{stageLoad, "memory that became code and counts no more", becomesCode},
 	}
 }
 
@@ -97,6 +101,12 @@ func compileAttempts() []attempt {
 		{stageCompile, "rename a file out of the cache", func(p *probed) error {
 			return call(unix.SYS_RENAMEAT, here, at(p.inCache), here, at(p.notIn))
 		}},
+		{stageCompile, "set-user-id file", func(p *probed) error {
+			return call(unix.SYS_OPENAT, here, at(p.inCache), unix.O_RDWR|unix.O_CREAT, unix.S_ISUID|0o700)
+		}},
+		{stageCompile, "mode of a descriptor", func(*probed) error { return call(unix.SYS_FCHMOD, 2, 0o777) }},
+		{stageCompile, "shared memory", mapped(writable, unix.MAP_SHARED|unix.MAP_ANONYMOUS)},
+		{stageCompile, "memory that became code and counts no more", becomesCode},
 		{stageCompile, "symbolic link", func(p *probed) error { return call(unix.SYS_SYMLINKAT, at(p.notIn), here, at(p.inCache)) }},
 		{stageCompile, "socket", func(*probed) error { return call(unix.SYS_SOCKET, unix.AF_INET, unix.SOCK_STREAM, 0) }},
 		{stageCompile, "execve", func(p *probed) error { return call(unix.SYS_EXECVE, at(p.program), at(&p.argv), 0) }},
@@ -137,11 +147,15 @@ func processAttempts() []attempt {
 }
 
 func memoryAttempts() []attempt {
-	const rw = unix.PROT_READ | unix.PROT_WRITE
-	const anonymous = unix.MAP_PRIVATE | unix.MAP_ANONYMOUS
-	nowhere := ^uintptr(0)
 	return []attempt{
-		serving("mmap code", func(*probed) error { return call(unix.SYS_MMAP, 0, 4096, rw|unix.PROT_EXEC, anonymous, nowhere, 0) }),
+		serving("mmap code", mapped(writable|unix.PROT_EXEC, anonymous)),
+		// What RLIMIT_DATA does not count.
+		serving("mmap shared memory", mapped(writable, unix.MAP_SHARED|unix.MAP_ANONYMOUS)),
+		serving("mmap memory that grows", mapped(writable, anonymous|unix.MAP_GROWSDOWN)),
+		serving("mmap memory that is only read", mapped(unix.PROT_READ, anonymous)),
+		serving("mprotect memory out of the count", func(p *probed) error { return call(unix.SYS_MPROTECT, p.page, 4096, unix.PROT_READ) }),
+		serving("mmap large pages", mapped(writable, anonymous|unix.MAP_HUGETLB)),
+		serving("mmap locked memory", mapped(writable, anonymous|unix.MAP_LOCKED)),
 		serving("mmap a descriptor", func(*probed) error {
 			return call(unix.SYS_MMAP, 0, 4096, unix.PROT_READ, unix.MAP_PRIVATE, SocketFD, 0)
 		}),
@@ -154,6 +168,32 @@ func memoryAttempts() []attempt {
 		serving("memfd_create", func(p *probed) error { return call(unix.SYS_MEMFD_CREATE, at(&p.buffer), 0) }),
 		serving("userfaultfd", func(*probed) error { return call(unix.SYS_USERFAULTFD, 0) }),
 	}
+}
+
+const (
+	writable  = unix.PROT_READ | unix.PROT_WRITE
+	anonymous = unix.MAP_PRIVATE | unix.MAP_ANONYMOUS
+	nowhere   = ^uintptr(0) // no descriptor
+)
+
+func mapped(protection, flags uintptr) func(*probed) error {
+	return func(*probed) error { return call(unix.SYS_MMAP, 0, 4096, protection, flags, nowhere, 0) }
+}
+
+// becomesCode maps far more than a worker may, and makes each part code before the next. It
+// touches nothing of it.
+func becomesCode(*probed) error {
+	const part, parts = 256 << 20, 64
+	for range parts {
+		start, _, errno := syscall.RawSyscall6(unix.SYS_MMAP, 0, part, writable, anonymous, nowhere, 0)
+		if errno != 0 {
+			return errno
+		}
+		if err := call(unix.SYS_MPROTECT, start, part, unix.PROT_READ|unix.PROT_EXEC); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func fileAttempts() []attempt {

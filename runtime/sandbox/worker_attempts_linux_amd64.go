@@ -29,7 +29,6 @@ func oldCallAttempts() []attempt {
 // and a path below 4 GiB for it. The instruction takes number and arguments from the
 // registers in which a Go function has its first three, and leaves the result in the first.
 func (p *probed) prepareOldCalls() error {
-	const anonymous = unix.MAP_PRIVATE | unix.MAP_ANONYMOUS
 	code, err := unix.Mmap(-1, 0, 4096, unix.PROT_READ|unix.PROT_WRITE, anonymous)
 	if err != nil {
 		return err

@@ -4,25 +4,31 @@ import (
 	"errors"
 	"fmt"
 	"syscall"
-	"unsafe"
 
-	"github.com/elastic/go-seccomp-bpf"
 	"golang.org/x/sys/unix"
 )
 
-// Executable is the path by which this program starts itself again, also after its file
-// was replaced.
-func Executable() (string, error) { return "/proc/self/exe", nil }
+const (
+	// overheadBytes is what a worker may need besides the guest's linear memory: the
+	// call stack (84 MB at most), tables, the buffers of a call.
+	overheadBytes = 256 << 20
+	// reservedBytes is what it may reserve besides, without using it: the runtime takes
+	// addresses by 64 MB.
+	reservedBytes = 512 << 20
+	// cacheFileBytes bounds a file of the compile cache: machine code is some five
+	// times as large as a module, and a module at most 32 MiB.
+	cacheFileBytes = 512 << 20
+	// stackBytes bounds the stack of the first thread, which RLIMIT_DATA does not count. It
+	// is what Linux gives by itself.
+	stackBytes = 8 << 20
+)
+
+// thisProgram is the path by which this program starts itself again, also after its file was
+// replaced.
+func thisProgram() string { return "/proc/self/exe" }
 
 func processAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
-}
-
-// WorkerWalls asks the kernel what would confine a worker.
-func WorkerWalls() Walls {
-	action := uint32(seccomp.ActionKillProcess)
-	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_GET_ACTION_AVAIL, 0, uintptr(unsafe.Pointer(&action)))
-	return Walls{Seccomp: errno == 0, Landlock: landlockVersion()}
 }
 
 // loaded is what Load found out, and Serve needs after /proc is out of reach.
@@ -43,7 +49,11 @@ func (w *Worker) Load() error {
 	if w.loaded.statm, err = unix.Open("/proc/self/statm", unix.O_RDONLY|unix.O_CLOEXEC, 0); err != nil {
 		return fmt.Errorf("opening statm: %w", err)
 	}
-	if err := setLimits(w.loadingLimits()); err != nil {
+	limits, err := w.loadingLimits()
+	if err != nil {
+		return err
+	}
+	if err := setLimits(limits); err != nil {
 		return err
 	}
 	if err := noNewPrivileges(); err != nil {
@@ -57,26 +67,30 @@ func (w *Worker) Load() error {
 		return err
 	}
 	// Without Landlock the list of system calls still stands.
-	if err := restrictFiles(w.files()...); err != nil && !errors.Is(err, errNoLandlock) {
-		return err
+	if config, version := landlockConfig(); version > 0 {
+		if err := restrictFiles(config, w.files(version)...); err != nil {
+			return err
+		}
 	}
 	return w.loadingCalls().install()
 }
 
 // Serve gives up what only loading needed. It comes before the guest's first instruction.
-// The data limit is sized by what is mapped already, for the compiler leaves memory mapped
-// that the runtime gave back.
+// Memory is limited by what is mapped already, for the compiler leaves memory mapped that the
+// runtime gave back.
 func (w *Worker) Serve() error {
 	if w.loaded == nil || w.Compile {
 		return errors.New("this worker may not serve: it only compiles, or has not loaded")
 	}
-	mapped, err := statmBytes(w.loaded.statm, statmData)
+	now, err := measure(w.loaded.statm)
 	if err != nil {
 		return err
 	}
 	unix.Close(w.loaded.statm)
+	more := w.MemoryBytes + overheadBytes
 	err = setLimits([]limit{
-		{"data", unix.RLIMIT_DATA, uint64(mapped + w.MemoryBytes + overheadBytes)},
+		{"address space", unix.RLIMIT_AS, uint64(now.mapped + more + reservedBytes)},
+		{"data", unix.RLIMIT_DATA, uint64(now.data + more)},
 		{"fsize", unix.RLIMIT_FSIZE, 0},
 		{"nofile", unix.RLIMIT_NOFILE, 0},
 	})
@@ -105,17 +119,21 @@ type limit struct {
 	value    uint64
 }
 
-func (w *Worker) loadingLimits() []limit {
+// loadingLimits has one on addresses too: memory that became code counts for nothing else.
+func (w *Worker) loadingLimits() ([]limit, error) {
+	now, err := measure(w.loaded.statm)
 	files := uint64(0)
 	if w.Compile {
 		files = cacheFileBytes
 	}
 	return []limit{
+		{"address space", unix.RLIMIT_AS, uint64(now.mapped + w.MemoryBytes + CompileBytes + reservedBytes)},
 		{"core", unix.RLIMIT_CORE, 0},
 		{"data", unix.RLIMIT_DATA, CompileBytes},
+		{"stack", unix.RLIMIT_STACK, stackBytes},
 		{"fsize", unix.RLIMIT_FSIZE, files},
 		{"nofile", unix.RLIMIT_NOFILE, 32},
-	}
+	}, err
 }
 
 // setLimits lowers limits, and leaves those alone that are lower already.

@@ -2,6 +2,9 @@ package sandbox
 
 import (
 	"bufio"
+	"bytes"
+	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -9,7 +12,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -56,59 +58,57 @@ func heard() {
 type testWorker struct {
 	t      *testing.T
 	cmd    *exec.Cmd
+	exited <-chan error
 	end    *os.File
 	lines  *bufio.Scanner
 	stderr strings.Builder
 }
 
-// startWorker starts this program in a role. Its thread lives until the test ends.
+// startWorker starts this program in a role.
 func startWorker(t *testing.T, role, dir string) *testWorker {
 	t.Helper()
-	starter := &Starter{}
-	w := newTestWorker(t, role, dir)
-	if err := starter.Start(w.cmd); err != nil {
+	end, other := socketPair(t)
+	defer other.Close() // or a dead worker's silence would last
+	w := &testWorker{t: t, end: end, lines: bufio.NewScanner(end)}
+	w.cmd = WorkerCommand(context.Background(), []string{workerTest, role, dir}, other, &w.stderr)
+	var err error
+	if w.exited, err = Start(w.cmd); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		_ = w.cmd.Process.Kill() // most have ended by themselves
-		_ = w.cmd.Wait()
-		starter.Ended()
-		starter.Close()
+		<-w.exited
 	})
 	return w
 }
 
-func newTestWorker(t *testing.T, role, dir string) *testWorker {
+func socketPair(t *testing.T) (end, workers *os.File) {
 	t.Helper()
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := os.NewFile(uintptr(fds[1]), "worker's end")
-	w := &testWorker{t: t, end: os.NewFile(uintptr(fds[0]), "test's end"), cmd: exec.Command("/proc/self/exe")}
-	w.lines = bufio.NewScanner(w.end)
-	t.Cleanup(func() { w.end.Close() })
-	w.cmd.Args = []string{workerTest, role, dir}
-	(&Worker{}).Prepare(w.cmd)
-	w.cmd.Stderr, w.cmd.ExtraFiles = &w.stderr, []*os.File{other}
-	t.Cleanup(func() { other.Close() })
-	return w
+	end, workers = os.NewFile(uintptr(fds[0]), "test's end"), os.NewFile(uintptr(fds[1]), "worker's end")
+	t.Cleanup(func() {
+		end.Close()
+		workers.Close()
+	})
+	return end, workers
 }
 
 // expect reads the next line and compares it.
 func (w *testWorker) expect(want string) {
 	w.t.Helper()
-	w.cmd.ExtraFiles[0].Close() // or a dead worker's silence would last
 	w.lines.Scan()
 	if got := w.lines.Text(); got != want {
-		_ = w.cmd.Wait()
+		<-w.exited
 		w.t.Fatalf("the worker says %q, not %q; %v %s", got, want, w.cmd.ProcessState, w.stderr.String())
 	}
 }
 
 // ended waits for the worker's end.
 func (w *testWorker) ended() syscall.WaitStatus {
-	_ = w.cmd.Wait()
+	<-w.exited
 	return w.cmd.ProcessState.Sys().(syscall.WaitStatus)
 }
 
@@ -119,22 +119,14 @@ func (w *testWorker) endsWell() {
 	}
 }
 
-func needSeccomp(t *testing.T) {
-	t.Helper()
-	if !WorkerWalls().Seccomp {
-		t.Skip("this kernel has no seccomp")
-	}
-}
-
 func TestWorkerIsRefusedEverything(t *testing.T) {
-	needSeccomp(t)
 	rows := checkWorker(t.Context())
-	if len(rows) < 70 {
-		t.Errorf("only %d attempts", len(rows))
+	if len(rows) != len(workerAttempts()) {
+		t.Errorf("%d rows for %d attempts", len(rows), len(workerAttempts()))
 	}
 	for _, r := range rows {
 		files := strings.Contains(r.Attempt, "outside the cache") && !strings.HasPrefix(r.Attempt, stageServe)
-		if !r.Refused && (!files || WorkerWalls().Landlock > 0) {
+		if !r.Refused && (!files || landlockVersion() > 0) {
 			t.Errorf("%s: %s", r.Attempt, r.How)
 		}
 	}
@@ -152,25 +144,29 @@ func TestAttemptsWouldWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	harmless := []string{"openat outside the cache", "openat in the cache", "open", "socket", "socketpair", "memfd_create",
-		"mmap code", "clone a process", "fork", "prctl no_new_privs", "truncate", "unlink"}
-	tried := 0
+	harmless := map[string]bool{ // and true for those that every architecture has
+		"openat outside the cache": true, "openat in the cache": true, "open": false, "socket": true, "socketpair": true,
+		"memfd_create": true, "mmap code": true, "mmap shared memory": true, "mmap memory that grows": true,
+		"mmap memory that is only read": true, "mprotect memory out of the count": true, "clone a process": true, "fork": false,
+		"prctl no_new_privs": true, "truncate": true, "unlink": false,
+	}
 	for _, a := range workerAttempts() {
-		if a.stage != stageServe || !slices.Contains(harmless, a.name) {
+		if _, ok := harmless[a.name]; !ok || a.stage != stageServe {
 			continue
 		}
-		tried++
+		delete(harmless, a.name)
 		if err := a.try(p); err != nil {
 			t.Errorf("%s: %v", a.name, err)
 		}
 	}
-	if tried < 9 {
-		t.Errorf("only %d of the attempts exist", tried)
+	for name, everywhere := range harmless {
+		if everywhere {
+			t.Errorf("there is no attempt %q", name)
+		}
 	}
 }
 
 func TestServingWorkerReadsItsCache(t *testing.T) {
-	needSeccomp(t)
 	dir := cacheFolder(t)
 	w := startWorker(t, "reads", dir)
 	w.expect("text")
@@ -215,7 +211,6 @@ func readingWorker(dir string) error {
 }
 
 func TestCompilingWorkerWritesItsCache(t *testing.T) {
-	needSeccomp(t)
 	dir := cacheFolder(t)
 	w := startWorker(t, "writes", dir)
 	w.expect("written")
@@ -252,7 +247,6 @@ func writingWorker(dir string) error {
 }
 
 func TestWorkerWithoutFolderOpensNothing(t *testing.T) {
-	needSeccomp(t)
 	w := startWorker(t, "has no folder", cacheFolder(t))
 	w.expect("loaded")
 	if s := w.ended(); s.Signal() != unix.SIGSYS {
@@ -281,7 +275,6 @@ func TestServeNeedsLoad(t *testing.T) {
 // TestServingWorkerLives does what the Go runtime does by itself, under the list of system
 // calls that would kill it, and a stop and continuation from outside.
 func TestServingWorkerLives(t *testing.T) {
-	needSeccomp(t)
 	w := startWorker(t, "serves", cacheFolder(t))
 	w.expect("serving")
 	w.checkStatus()
@@ -324,6 +317,7 @@ func servingWorker(dir string) error {
 	for range 3 {
 		growAndCollect()
 	}
+	rand.Read(make([]byte, 16)) // by the vDSO, for which the kernel wants memory of a kind of its own
 	tell("collected")
 	manyThreads(20)
 	tell("threads")
@@ -369,7 +363,6 @@ func manyThreads(n int) {
 }
 
 func TestTrimLetsPagesGo(t *testing.T) {
-	needSeccomp(t)
 	w := startWorker(t, "trims", cacheFolder(t))
 	w.expect("serving")
 	before := ResidentBytes(w.cmd.Process.Pid)
@@ -381,7 +374,8 @@ func TestTrimLetsPagesGo(t *testing.T) {
 	// How much comes back with the next page that is used is the file system's choice: all of
 	// the code at once where its cache holds large pieces.
 	t.Logf("resident: %d KiB before, %d after", before>>10, after>>10)
-	if after > before {
+	const least = 256 << 10
+	if after > before-least {
 		t.Errorf("resident: %d before, %d after", before, after)
 	}
 }
@@ -448,60 +442,41 @@ func (w *testWorker) checkMemory() {
 	}
 }
 
-// TestWorkerEndsWithItsStarter: confining a process must not lose the signal that it gets
-// when the thread that started it ends.
-func TestWorkerEndsWithItsStarter(t *testing.T) {
-	needSeccomp(t)
-	w := newTestWorker(t, "serves", cacheFolder(t))
+// TestConfinedWorkerEndsWithItsThread: confining a process must not lose the signal that it
+// gets when the thread that started it ends.
+func TestConfinedWorkerEndsWithItsThread(t *testing.T) {
+	end, other := socketPair(t)
+	cmd := WorkerCommand(t.Context(), []string{workerTest, "serves", cacheFolder(t)}, other, nil)
 	release, started := make(chan struct{}), make(chan error)
 	go func() {
 		runtime.LockOSThread() // not unlocked: the thread ends
-		started <- w.cmd.Start()
+		started <- cmd.Start()
 		<-release
 	}()
 	if err := <-started; err != nil {
 		t.Fatal(err)
 	}
-	w.expect("serving")
+	other.Close()
+	if said, err := bufio.NewReader(end).ReadString('\n'); said != "serving\n" {
+		t.Fatalf("the worker says %q, %v", said, err)
+	}
 	close(release)
-	if s := w.ended(); s.Signal() != unix.SIGKILL {
-		t.Errorf("the worker ended with %v", w.cmd.ProcessState)
+	_ = cmd.Wait()
+	if s := cmd.ProcessState.Sys().(syscall.WaitStatus); s.Signal() != unix.SIGKILL {
+		t.Errorf("the worker ended with %v", cmd.ProcessState)
 	}
 }
 
-// TestBoundThread: what a thread gives up, the workers that it starts never had.
-func TestBoundThread(t *testing.T) {
-	if os.Getuid() != 0 {
-		t.Skip("only root has a bounding set to give up")
-	}
-	result := make(chan error)
-	go func() {
-		runtime.LockOSThread() // not unlocked: the thread ends
-		if err := boundThread(); err != nil {
-			result <- err
-			return
-		}
-		text, err := exec.Command("/bin/sh", "-c", "while read -r name value; do case $name in CapBnd:) echo $value;; esac; done < /proc/self/status").Output()
-		if err == nil && strings.TrimSpace(string(text)) != "0000000000000000" {
-			err = fmt.Errorf("the bounding set is %s", text)
-		}
-		result <- err
-	}()
-	if err := <-result; err != nil {
-		t.Error(err)
-	}
-}
-
-// TestAsNobody runs the tests of this file again as an ordinary user.
+// TestAsNobody runs the tests of workers again as an ordinary user.
 func TestAsNobody(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can become somebody else")
 	}
-	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.run=^Test(Worker|Attempts|Serving|Compiling|Trim|Lists|ThreadThat|RestrictFiles)", "-test.v")
+	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.skip=^Test(Command|Check|AsNobody)", "-test.v")
 	cmd.Dir, cmd.Env = "/", []string{"PATH=/usr/bin:/bin"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	output, err := cmd.CombinedOutput()
-	if err != nil || strings.Count(string(output), "--- PASS") < 8 {
+	if err != nil || !bytes.Contains(output, []byte("--- PASS: TestServingWorkerLives")) {
 		t.Errorf("%v\n%s", err, output)
 	}
 }

@@ -3,7 +3,6 @@
 package sandbox
 
 import (
-	"context"
 	"errors"
 	"os"
 	"syscall"
@@ -11,13 +10,13 @@ import (
 
 var errUnsupported = errors.New("guests run on Linux only: this system cannot confine a worker")
 
-// Executable is the path by which this program starts itself again.
-func Executable() (string, error) { return os.Executable() }
+// thisProgram is "" where its path cannot be found, which nothing starts.
+func thisProgram() string {
+	path, _ := os.Executable()
+	return path
+}
 
 func processAttributes() *syscall.SysProcAttr { return nil }
-
-// WorkerWalls is none here.
-func WorkerWalls() Walls { return Walls{} }
 
 // boundThread has nothing to do.
 func boundThread() error { return nil }
@@ -35,7 +34,3 @@ func (w *Worker) Trim() {}
 
 // ResidentBytes is unknown here.
 func ResidentBytes(int) int64 { return 0 }
-
-func serveIfWorkerProbe() {}
-
-func checkWorker(context.Context) []Row { return nil }

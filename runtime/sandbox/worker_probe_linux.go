@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -21,11 +22,10 @@ import (
 const workerProbe = "air-worker-probe"
 
 // What a probe writes to stderr: that it is confined and about to try, for one that was
-// killed earlier proves nothing; and if it lives on, what came of it.
+// killed earlier proves nothing; and if it lives on, the verdict on what came of it.
 const (
 	attemptBegins  = "trying: "
-	attemptWorked  = attemptBegins + "worked"
-	attemptRefused = attemptBegins + "refused, "
+	attemptRefused = "refused: "
 )
 
 // checkWorker makes each attempt of a subverted worker in a child of its own.
@@ -38,12 +38,11 @@ func checkWorker(ctx context.Context) []Row {
 	}
 	defer os.RemoveAll(dir)
 	next := make(chan int)
-	var workers sync.WaitGroup
+	var probes sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
-		workers.Go(func() {
-			runtime.LockOSThread() // a probe ends with the thread that started it
+		probes.Go(func() {
 			for i := range next {
-				rows[i] = attempts[i].row(ctx, dir)
+				rows[i] = probeRow(ctx, attempts[i], i, dir)
 			}
 		})
 	}
@@ -51,13 +50,16 @@ func checkWorker(ctx context.Context) []Row {
 		next <- i
 	}
 	close(next)
-	workers.Wait()
+	probes.Wait()
 	return rows
 }
 
 // probeFolder makes a cache folder, and beside it one that a worker must not reach.
 func probeFolder() (string, error) {
 	dir, err := os.MkdirTemp("", "air-check-")
+	if err == nil {
+		dir, err = filepath.Abs(dir) // a probe works in another folder
+	}
 	if err != nil {
 		return "", err
 	}
@@ -73,93 +75,90 @@ func probeFolder() (string, error) {
 	return dir, nil
 }
 
-// row starts a probe that makes the attempt, and says what came of it.
-func (a attempt) row(ctx context.Context, dir string) Row {
+// probeRow starts a probe that makes the attempt of this number, and says what came of it.
+func probeRow(ctx context.Context, a attempt, number int, dir string) Row {
 	r := Row{Profile: "worker", Attempt: a.stage + ": " + a.name}
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	state, said, err := startProbe(ctx, a.stage, a.name, dir)
+	state, said, err := runWorkerProbe(ctx, number, dir)
 	if err != nil {
 		r.How = err.Error()
 		return r
 	}
 	status, _ := state.Sys().(syscall.WaitStatus)
-	reason, refused := bytes.CutPrefix(said, []byte(attemptRefused))
+	outcome, tried := strings.CutPrefix(said, attemptBegins)
+	reason, refused := strings.CutPrefix(outcome, attemptRefused)
 	switch {
-	case status.Signaled() && status.Signal() == unix.SIGSYS && string(said) == attemptBegins:
+	case tried && outcome == "" && status.Signaled() && status.Signal() == unix.SIGSYS:
 		r.Refused, r.How = true, "killed by seccomp"
-	case status.Exited() && status.ExitStatus() == 0 && refused:
-		r.Refused, r.How = true, string(reason)
-	case string(said) == attemptWorked:
-		r.How = "it worked"
+	case tried && status.Exited() && status.ExitStatus() == 0:
+		r.Refused, r.How = refused, reason
+	case tried && strings.Contains(outcome, "SIGSEGV"): // the entry of 32-bit programs, in a kernel without it
+		r.Refused, r.How = true, "the processor knows no such call"
 	default:
 		r.How = fmt.Sprintf("%v: %.200s", state, said)
 	}
 	return r
 }
 
-// startProbe runs one probe to its end; said is what it wrote to stderr.
-func startProbe(ctx context.Context, stage, name, dir string) (state *os.ProcessState, said []byte, err error) {
-	path, err := Executable()
-	if err != nil {
-		return nil, nil, err
-	}
+// runWorkerProbe runs one probe to its end; said is what it wrote to stderr.
+func runWorkerProbe(ctx context.Context, number int, dir string) (state *os.ProcessState, said string, err error) {
 	end, other, err := os.Pipe()
 	if err != nil {
-		return nil, nil, err
+		return nil, "", err
 	}
 	defer end.Close()
 	defer other.Close()
-	var stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, path)
-	cmd.Args = []string{workerProbe, stage, name, dir}
-	(&Worker{}).Prepare(cmd)
-	cmd.ExtraFiles, cmd.Stderr = []*os.File{other}, &stderr
-	err = cmd.Run()
-	if ended := (*exec.ExitError)(nil); errors.As(err, &ended) {
+	var stderr strings.Builder
+	cmd := WorkerCommand(ctx, []string{workerProbe, strconv.Itoa(number), dir}, other, &stderr)
+	ended, err := Start(cmd)
+	if err != nil {
+		return nil, "", err
+	}
+	err = <-ended
+	if status := (*exec.ExitError)(nil); errors.As(err, &status) {
 		err = nil
 	}
-	return cmd.ProcessState, stderr.Bytes(), err
+	return cmd.ProcessState, stderr.String(), err
 }
 
 // serveIfWorkerProbe turns the process into a probe, and does not return, when it was
 // started as one.
 func serveIfWorkerProbe() {
-	if len(os.Args) != 4 || os.Args[0] != workerProbe {
+	if len(os.Args) != 3 || os.Args[0] != workerProbe {
 		return
 	}
-	if err := probe(os.Args[1], os.Args[2], os.Args[3]); err != nil {
+	if err := probe(os.Args[1], os.Args[2]); err != nil {
 		fmt.Fprint(os.Stderr, err)
 		os.Exit(1)
 	}
 	os.Exit(0)
 }
 
-func probe(stage, name, dir string) error {
+func probe(number, dir string) error {
+	i, err := strconv.Atoi(number)
+	if err != nil {
+		return err
+	}
+	a := workerAttempts()[i]
 	p, err := newProbed(dir)
 	if err != nil {
 		return err
 	}
-	w := Worker{MemoryBytes: 1 << 20, CacheDir: p.cache, Compile: stage == stageCompile}
+	w := Worker{MemoryBytes: 1 << 20, CacheDir: p.cache, Compile: a.stage == stageCompile}
 	if err := w.Load(); err != nil {
 		return err
 	}
-	if stage == stageServe {
+	if a.stage == stageServe {
 		if err := w.Serve(); err != nil {
 			return err
 		}
 	}
-	for _, a := range workerAttempts() {
-		if a.stage != stage || a.name != name {
-			continue
-		}
-		fmt.Fprint(os.Stderr, attemptBegins)
-		outcome := attemptWorked
-		if err := a.try(p); err != nil {
-			outcome = attemptRefused + err.Error()
-		}
-		fmt.Fprint(os.Stderr, outcome[len(attemptBegins):])
-		return nil
+	fmt.Fprint(os.Stderr, attemptBegins)
+	refused, how := verdict(a.try(p))
+	if refused {
+		how = attemptRefused + how
 	}
-	return fmt.Errorf("there is no attempt %q in stage %s", name, stage)
+	fmt.Fprint(os.Stderr, how)
+	return nil
 }

@@ -1,7 +1,8 @@
 // Package bench measures air against a native process, an empty program, Extism's Go SDK
 // and itself. Each pair is measured turn by turn in one run, so that a busy machine slows
 // both; what is compared are medians. Lines "ratio NAME VALUE" are for machines to read;
-// the folder table says what each should be.
+// the folder table says what each should be. The rounds are its own, so it runs with
+// -benchtime 1x.
 package bench
 
 import (
@@ -82,14 +83,6 @@ func report(name string, value, of time.Duration) {
 
 func ratio(name string, value float64) {
 	fmt.Printf("ratio %s %.3f\n", name, value)
-}
-
-// once keeps the testing package from calling a benchmark again with a larger N: the
-// rounds are its own.
-func once(b *testing.B) bool {
-	b.Helper()
-	b.ReportMetric(0, "ns/op")
-	return b.N > 1
 }
 
 func fatal(b testing.TB, err error) {

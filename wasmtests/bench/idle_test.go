@@ -16,9 +16,6 @@ const settling = 2 * time.Second
 // BenchmarkIdleWorker measures what a worker keeps of the machine's memory: between calls
 // of this program, and in the program air, whose file is larger, inside a first call.
 func BenchmarkIdleWorker(b *testing.B) {
-	if once(b) {
-		return
-	}
 	for _, c := range []struct {
 		name, path string
 		target     int64 // MB

@@ -38,10 +38,16 @@ type guest struct {
 
 func newGuest(b *testing.B, path string) *guest {
 	b.Helper()
+	return newGuestIn(b, engine.PoolOptions{}, path)
+}
+
+func newGuestIn(b *testing.B, options engine.PoolOptions, path string) *guest {
+	b.Helper()
 	module, err := os.ReadFile(path)
 	fatal(b, err)
 	sum := sha256.Sum256(module)
-	pool := engine.NewPool(engine.PoolOptions{CacheDir: b.TempDir()})
+	options.CacheDir = b.TempDir()
+	pool := engine.NewPool(options)
 	b.Cleanup(pool.Close)
 	m := engine.Module{
 		Capability: "text", Tool: "text.run", Path: path, SHA256: hex.EncodeToString(sum[:]),
@@ -98,9 +104,6 @@ func (g *guest) together(callers int, work func(i int) error) {
 // BenchmarkIsolatedCall measures a call of 1 KiB of JSON in a running process, through a
 // worker that is ready, against Extism and against starting a native program.
 func BenchmarkIsolatedCall(b *testing.B) {
-	if once(b) {
-		return
-	}
 	p := built(b)
 	inGo, inC := newGuest(b, p.textModule), newGuest(b, cModule)
 	inGo.mustCall()
@@ -140,9 +143,6 @@ var extismModes = []string{"fresh", "fresh_timeout", "reused", "reused_timeout"}
 // BenchmarkBusyCall measures the same with a caller for each processor: nothing is idle
 // that could wait for an answer in a loop.
 func BenchmarkBusyCall(b *testing.B) {
-	if once(b) {
-		return
-	}
 	x, err := newPeer(b)
 	if err != nil {
 		orSay(err)
@@ -156,9 +156,6 @@ func BenchmarkBusyCall(b *testing.B) {
 
 // BenchmarkThroughput compares two callers at once with one.
 func BenchmarkThroughput(b *testing.B) {
-	if once(b) {
-		return
-	}
 	const calls = 100
 	for _, c := range []struct{ name, path string }{{"go", built(b).textModule}, {"c", cModule}} {
 		g := newGuest(b, c.path)
@@ -178,13 +175,10 @@ func BenchmarkThroughput(b *testing.B) {
 }
 
 // BenchmarkCallAfterKill compares a call after one whose worker was killed at its
-// deadline with a call after an ordinary one.
+// deadline with a call after an ordinary one, where the pool keeps a spare worker.
 func BenchmarkCallAfterKill(b *testing.B) {
-	if once(b) {
-		return
-	}
 	for _, c := range []struct{ name, path string }{{"go", built(b).textModule}, {"c", cModule}} {
-		g := newGuest(b, c.path)
+		g := newGuestIn(b, engine.PoolOptions{Spare: true}, c.path)
 		g.mustCall()
 		got := medians(b,
 			func() time.Duration { g.kill(); return timed(g.mustCall)() },

@@ -35,9 +35,6 @@ func (p oneTool) Tools(context.Context) ([]*runtime.Tool, error) { return []*run
 // their first step, and the engine is told of a larger budget than the registry. The
 // text of the refusal names the tool, whose name is long for that.
 func BenchmarkNestedCall(b *testing.B) {
-	if once(b) {
-		return
-	}
 	object := json.RawMessage(`{"type": "object"}`)
 	for _, c := range []struct{ name, path string }{{"go", built(b).textModule}, {"c", cModule}} {
 		tool := &runtime.Tool{

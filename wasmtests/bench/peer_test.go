@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/aircoding/air/wasmtests"
 )
 
 // peer is the running program of the folder extism, and what it is measured with.
@@ -24,10 +26,10 @@ func newPeer(b *testing.B) (*peer, error) {
 		return nil, err
 	}
 	program, plugin := filepath.Join(dir, "extism"), filepath.Join(dir, "extism.wasm")
-	if err := goBuild("extism", nil, "-o", program, "."); err != nil {
+	if err := wasmtests.GoBuild("extism", program, ""); err != nil {
 		return nil, err
 	}
-	if err := goBuild("extism", wasip1, "-buildmode=c-shared", "-o", plugin, "./plugin"); err != nil {
+	if err := wasmtests.GoBuild("extism/plugin", plugin, wasmtests.WASIP1, reactor...); err != nil {
 		return nil, err
 	}
 	cPlugin, err := filepath.Abs("c/extism.wasm")

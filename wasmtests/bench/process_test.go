@@ -9,9 +9,6 @@ import (
 )
 
 func BenchmarkWholeProcess(b *testing.B) {
-	if once(b) {
-		return
-	}
 	w := newInsightWorkshop(b)
 	got := medians(b,
 		timed(func() { w.run(w.air, "call", "csv-insight.group", `{"path":"small.csv","by":"zone"}`) }),
@@ -27,9 +24,6 @@ func BenchmarkWholeProcess(b *testing.B) {
 // BenchmarkFirstCall measures the first call of a Go module in a new process: with its
 // machine code in the cache, as after any earlier call, and without.
 func BenchmarkFirstCall(b *testing.B) {
-	if once(b) {
-		return
-	}
 	w := newTextWorkshop(b, built(b).textModule)
 	info, err := os.Stat(w.textModule)
 	fatal(b, err)
@@ -50,9 +44,6 @@ const installed = 1000
 // BenchmarkInstalled compares a call where one capability is installed with one where a
 // thousand are; one is enabled in both.
 func BenchmarkInstalled(b *testing.B) {
-	if once(b) {
-		return
-	}
 	module, err := filepath.Abs(cModule)
 	fatal(b, err)
 	few, many := newTextWorkshop(b, module), newTextWorkshop(b, module)

@@ -2,13 +2,14 @@ package bench
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/aircoding/air/wasmtests"
 )
 
 // folder is where the programs lie that all benchmarks share; TestMain removes it.
@@ -28,54 +29,39 @@ var build = sync.OnceValues(func() (programs, error) {
 	if err != nil {
 		return programs{}, err
 	}
-	source := filepath.Join(dir, "empty.go")
-	if err := os.WriteFile(source, []byte("package main\n\nfunc main() {}\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "empty.go"), []byte("package main\n\nfunc main() {}\n"), 0o600); err != nil {
 		return programs{}, err
 	}
 	const example = "../../examples/csv-insight"
 	p := programs{}
 	for _, x := range []struct {
-		out         *string
-		name        string
-		environment []string
-		dir         string
-		args        []string
+		out            *string
+		name, platform string
+		dir            string
+		flags          []string
 	}{
-		{&p.air, "air", nil, "../../cmd/air", nil},
-		{&p.empty, "empty", nil, dir, []string{source}},
-		{&p.insight, "insight", nil, example, nil},
-		{&p.text, "text", nil, "text", nil},
-		{&p.insightModule, "insight.wasm", wasip1, example, reactor},
-		{&p.textModule, "text.wasm", wasip1, "text", reactor},
+		{&p.air, "air", "", "../../cmd/air", nil},
+		{&p.empty, "empty", "", dir, []string{"empty.go"}},
+		{&p.insight, "insight", "", example, nil},
+		{&p.text, "text", "", "text", nil},
+		{&p.insightModule, "insight.wasm", wasmtests.WASIP1, example, reactor},
+		{&p.textModule, "text.wasm", wasmtests.WASIP1, "text", reactor},
 	} {
 		*x.out = filepath.Join(dir, x.name)
-		if err := goBuild(x.dir, x.environment, append([]string{"-o", *x.out}, x.args...)...); err != nil {
+		if err := wasmtests.GoBuild(x.dir, *x.out, x.platform, x.flags...); err != nil {
 			return p, err
 		}
 	}
 	return p, nil
 })
 
-var (
-	wasip1  = []string{"GOOS=wasip1", "GOARCH=wasm"}
-	reactor = []string{"-buildmode=c-shared"}
-)
+var reactor = []string{"-buildmode=c-shared"}
 
 func built(b *testing.B) programs {
 	b.Helper()
 	p, err := build()
 	fatal(b, err)
 	return p
-}
-
-func goBuild(dir string, environment []string, args ...string) error {
-	c := exec.Command("go", append([]string{"build", "-trimpath", "-buildvcs=false"}, args...)...)
-	c.Dir = dir
-	c.Env = append(append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off"), environment...)
-	if out, err := c.CombinedOutput(); err != nil {
-		return fmt.Errorf("go build in %s: %w: %s", dir, err, bytes.TrimSpace(out))
-	}
-	return nil
 }
 
 // execute runs a program to its end and returns what it writes. nil is this process's

@@ -13,9 +13,6 @@ import (
 // BenchmarkExampleCall measures calls of the example through the registry, with their
 // permissions, nested calls and events, in a running process.
 func BenchmarkExampleCall(b *testing.B) {
-	if once(b) {
-		return
-	}
 	w := newInsightWorkshop(b)
 	for _, c := range []struct{ name, input string }{
 		{"small", `{"path":"small.csv","by":"zone","value":"change"}`},
@@ -31,9 +28,6 @@ func BenchmarkExampleCall(b *testing.B) {
 
 // BenchmarkSteps splits the cost of a durable call in one process by what it is made of.
 func BenchmarkSteps(b *testing.B) {
-	if once(b) {
-		return
-	}
 	w := newInsightWorkshop(b)
 	tool, err := w.Registry.Lookup(b.Context(), "fs.stat")
 	fatal(b, err)

@@ -106,7 +106,8 @@ func (w *workshop) enable(b *testing.B, project home.Project, h home.Home, id st
 		Store: w.store, Project: project, Events: events,
 		NewImplementation: func(m capabilities.Module) runtime.Implementation {
 			return engine.NewGuest(pool, engine.Module{
-				Capability: m.Capability, Tool: m.Tool, Path: m.Path, SHA256: m.ModuleSHA256, Limits: m.Limits, Config: m.Config,
+				Capability: m.Capability, Tool: m.Tool, Path: m.Path, SHA256: m.ModuleSHA256,
+				ABI: m.ABI, Limits: m.Limits, Config: m.Config,
 			})
 		},
 	})

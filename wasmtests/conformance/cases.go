@@ -68,6 +68,7 @@ func inputCases() []testCase {
 				do("input_read", 0, end, 0, 0),
 				do("input_read", 8, end-8, 8, 0),
 				do("input_read", 8, garbage|2000, garbage|8, garbage),
+				do("input_read", 4, 3000, 0xffffffff, 8+8*recordSize-4), // the last 4 bytes of 8 steps
 			},
 			after: func(t *testing.T, got *trace) {
 				for _, at := range []int{1000, 2000, end - 8} {

@@ -4,6 +4,7 @@ package conformance
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
 
@@ -13,11 +14,10 @@ import (
 
 // Engine is what runs guests: runtime/engine.Engine without what concerns its cache.
 type Engine interface {
-	Load(module []byte, dir string, memoryBytes int64) error
+	Load(module []byte, abi hostabi.ABI, memoryBytes int64) error
 	Freeze() []byte
 	Run(call *hostabi.Call) (status uint32, err error)
 	Reset()
-	MemoryRefused() bool
 }
 
 const memoryBytes = 64 << 20
@@ -31,7 +31,7 @@ func Run(t *testing.T, newEngine func() Engine) {
 			name = "frozen"
 		}
 		t.Run(name, func(t *testing.T) {
-			load := func(t testing.TB, name string) Engine { return load(t, newEngine(), name, frozen) }
+			load := func(t testing.TB, name string) Engine { return load(t, newEngine(), name, hostabi.AirV1, frozen) }
 			puppet := load(t, "guests/puppet")
 			for _, c := range append(abiCases(), wasiCases()...) {
 				t.Run(c.name, func(t *testing.T) { c.run(t, puppet) })
@@ -42,15 +42,16 @@ func Run(t *testing.T, newEngine func() Engine) {
 			t.Run("nothing stays", func(t *testing.T) { nothingStays(t, load) })
 			t.Run("memory", func(t *testing.T) { memory(t, load) })
 			t.Run("large request", func(t *testing.T) { largeRequest(t, load) })
+			t.Run("commands", func(t *testing.T) { commands(t, newEngine, frozen) })
 		})
 	}
 }
 
 type loader func(t testing.TB, name string) Engine
 
-func load(t testing.TB, e Engine, name string, frozen bool) Engine {
+func load(t testing.TB, e Engine, name string, abi hostabi.ABI, frozen bool) Engine {
 	t.Helper()
-	if err := e.Load(wasmtests.Module(t, name), "", memoryBytes); err != nil {
+	if err := e.Load(wasmtests.Module(t, name), abi, memoryBytes); err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
 	if frozen {
@@ -77,27 +78,34 @@ func statuses(t *testing.T, load loader) {
 	}
 }
 
-// traps end the call with an error; the next call of the same engine is served.
+// traps end the call with an error, and are of that call: the next is served, and nothing
+// says of it that memory was refused.
 func traps(t *testing.T, load loader) {
 	e := load(t, "guests/faults")
-	for _, fault := range strings.Split("bdonstmu", "") {
+	for _, fault := range strings.Split("bdongstmu", "") {
 		c := newCall(fault, &recorder{})
 		if status, err := e.Run(c); err == nil {
 			t.Errorf("fault %s: status %d", fault, status)
+		}
+		if c.MemoryRefused != (fault == "g") {
+			t.Errorf("fault %s: memory refused %t", fault, c.MemoryRefused)
 		}
 		e.Reset()
 	}
 	e = load(t, "guests/trap")
 	c := newCall("", &recorder{})
 	_, err := e.Run(c)
-	if err == nil || !strings.Contains(err.Error(), "unreachable") || !strings.Contains(err.Error(), "inner") || !strings.Contains(err.Error(), "outer") {
-		t.Errorf("a trap names its reason and its functions: %v", err)
+	for _, want := range []string{"unreachable", "inner", "outer"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("a trap names its reason and its functions: %v", err)
+		}
 	}
 	if string(c.Log) != "about to \x1b[2Jgo" {
 		t.Errorf("log before the trap: %q", c.Log)
 	}
 	e = load(t, "guests/exit")
-	if _, err := e.Run(newCall("", &recorder{})); err == nil || !strings.Contains(err.Error(), "proc_exit(0)") {
+	var exit *hostabi.ExitError
+	if _, err := e.Run(newCall("", &recorder{})); !errors.As(err, &exit) || exit.Status != 0 {
 		t.Errorf("proc_exit: %v", err)
 	}
 	if _, err := load(t, "hostile/recursion").Run(newCall("", &recorder{})); err == nil {
@@ -119,8 +127,7 @@ func beforeTheCall(t *testing.T, load loader) {
 	}
 }
 
-// nothingStays runs guests that look for what an earlier call left behind, also one that
-// trapped.
+// nothingStays runs guests that look for what an earlier call left behind.
 func nothingStays(t *testing.T, load loader) {
 	for _, name := range wasmtests.Keepers() {
 		e := load(t, name)
@@ -136,18 +143,15 @@ func nothingStays(t *testing.T, load loader) {
 	}
 }
 
-// memory is refused at the limit, which is of one call.
+// memory is refused at the limit, in each call.
 func memory(t *testing.T, load loader) {
 	e := load(t, "hostile/grow")
 	for range 2 {
-		if _, err := e.Run(newCall("", &recorder{})); err == nil || !e.MemoryRefused() {
-			t.Errorf("%v, refused %v", err, e.MemoryRefused())
+		c := newCall("", &recorder{})
+		if _, err := e.Run(c); err == nil || !c.MemoryRefused {
+			t.Errorf("%v, refused %v", err, c.MemoryRefused)
 		}
 		e.Reset()
-	}
-	e = load(t, "guests/echo")
-	if _, err := e.Run(newCall("", &recorder{})); err != nil || e.MemoryRefused() {
-		t.Errorf("%v, refused %v", err, e.MemoryRefused())
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 func FuzzHostFunctions(f *testing.F) {
 	compiler, interpreter := &wazero.Engine{}, &wazero.Engine{Interpreter: true}
 	for _, e := range []*wazero.Engine{compiler, interpreter} {
-		if err := e.Load(wasmtests.Module(f, "guests/puppet"), "", memoryBytes); err != nil {
+		if err := e.Load(wasmtests.Module(f, "guests/puppet"), hostabi.AirV1, memoryBytes); err != nil {
 			f.Fatal(err)
 		}
 	}

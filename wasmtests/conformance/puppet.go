@@ -18,7 +18,7 @@ const (
 
 // functions are in the order of the puppet's table.
 func functions() []hostabi.Function {
-	all := hostabi.Functions()
+	all := hostabi.Functions(hostabi.AirV1)
 	slices.SortFunc(all, func(a, b hostabi.Function) int {
 		return cmp.Or(cmp.Compare(a.Module, b.Module), cmp.Compare(a.Name, b.Name))
 	})

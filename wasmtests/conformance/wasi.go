@@ -101,6 +101,7 @@ func wasiCases() []testCase {
 				do("poll_oneoff", inval, 1000, 2000, 257, 3000),
 				do("poll_oneoff", fault, end-47, 2000, 1, 3000),
 				do("poll_oneoff", fault, 1000, end-31, 1, 3000),
+				do("poll_oneoff", fault, 1000, 2000, 1, end-3),
 			},
 			after: func(t *testing.T, got *trace) {
 				wantBytes(t, got.memory[3000:3008], []byte{1, 0, 0, 0, 1, 0, 0, 0})
@@ -140,6 +141,7 @@ func printCases() []testCase {
 			do("fd_write", fault, 1, end-8, 2, 3012),
 			do("fd_write", fault, 1, wild, 1, 3012),
 			do("fd_write", fault, 1, 4000, 1, 3012), // a piece at a5a5a5a5
+			do("fd_write", fault, 1, pieces, 0, end-3),
 		},
 		after: func(t *testing.T, got *trace) {
 			wantBytes(t, got.log, []byte("abczabc"))

@@ -1,7 +1,7 @@
 ;; Traps in the way that the first byte of its input names: b out of bounds, d division by
 ;; zero, o integer overflow, n call of a null reference, s signature that does not match,
-;; t conversion of NaN, m out of bounds in memory.fill, u unreachable. Before that it
-;; writes output, which goes nowhere.
+;; t conversion of NaN, m out of bounds in memory.fill, u unreachable, g the same once it
+;; asked for 128 MiB of memory. Before that it writes output, which goes nowhere.
 (module
   (import "air_v1" "input_read" (func $input_read (param i32 i32 i32) (result i32)))
   (import "air_v1" "output_write" (func $output_write (param i32 i32) (result i32)))
@@ -21,4 +21,5 @@
     (if (call $is (i32.const 0x73)) (then (call_indirect (i32.const 1))))
     (if (call $is (i32.const 0x74)) (then (drop (i32.trunc_f32_s (f32.const nan)))))
     (if (call $is (i32.const 0x6d)) (then (memory.fill (i32.const 65530) (i32.const 1) (i32.const 7))))
+    (if (call $is (i32.const 0x67)) (then (drop (memory.grow (i32.const 2048)))))
     (unreachable)))

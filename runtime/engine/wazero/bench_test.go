@@ -11,17 +11,17 @@ import (
 // BenchmarkCall measures a call of 1 KiB from its clean instance to its answer, and what
 // making the next instance ready takes after that.
 func BenchmarkCall(b *testing.B) {
-	json := `{"X":7,"Y":1,"Text":"` + strings.Repeat("hello wasm ", 90) + `","Tags":["a","b"]}`
+	json := `{"tool":"words.run","input":{"op":"words","text":"` + strings.Repeat("hello wasm ", 90) + `"}}`
 	for _, c := range []struct {
 		name   string
 		module []byte
 		freeze bool
 	}{
-		{"go/plain", goGuest(b), false},
-		{"go/frozen", goGuest(b), true},
+		{"go/plain", wasmtests.GoModule(b), false},
+		{"go/frozen", wasmtests.GoModule(b), true},
 		{"echo/plain", wasmtests.Module(b, "guests/echo"), false},
 		{"echo/frozen", wasmtests.Module(b, "guests/echo"), true},
-		{"tables", module(b, "tables"), true},
+		{"table", wasmtests.Module(b, "guests/keeper-table"), true},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			e := load(b, c.module)
@@ -44,7 +44,7 @@ func BenchmarkCall(b *testing.B) {
 
 // BenchmarkLoad measures what a worker does with the folder of a Go guest.
 func BenchmarkLoad(b *testing.B) {
-	dir := compile(b, goGuest(b))
+	dir := compile(b, wasmtests.GoModule(b))
 	for b.Loop() {
 		fromFolder(b, dir)
 	}

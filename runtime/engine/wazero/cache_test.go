@@ -30,7 +30,7 @@ func compile(t testing.TB, module []byte) (dir string) {
 func fromFolder(t testing.TB, dir string) *Engine {
 	t.Helper()
 	e := &Engine{}
-	if err := e.Load(nil, dir, memoryLimit); err != nil {
+	if err := e.LoadFolder(dir, hostabi.AirV1, memoryLimit); err != nil {
 		t.Fatal(err)
 	}
 	return e
@@ -60,7 +60,7 @@ func TestCacheFolder(t *testing.T) {
 
 // TestSkeletonIsEmpty shows that what a folder's engine runs is not in the skeleton.
 func TestSkeletonIsEmpty(t *testing.T) {
-	skeleton, err := os.ReadFile(filepath.Join(compile(t, module(t, "state")), skeletonFile))
+	skeleton, err := os.ReadFile(filepath.Join(compile(t, wasmtests.Module(t, "guests/state")), skeletonFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestDamagedCache(t *testing.T) {
 		if err := damage(dir, code); err != nil {
 			t.Fatal(err)
 		}
-		if err := (&Engine{}).Load(nil, dir, memoryLimit); !errors.Is(err, ErrCache) {
+		if err := (&Engine{}).LoadFolder(dir, hostabi.AirV1, memoryLimit); !errors.Is(err, ErrCache) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
@@ -152,17 +152,11 @@ func TestCacheThatCannotBeWritten(t *testing.T) {
 }
 
 func TestFolderAndLimit(t *testing.T) {
-	dir := compile(t, module(t, "state"))
-	if err := (&Engine{}).Load(nil, dir, 1000); err == nil || errors.Is(err, ErrCache) {
+	dir := compile(t, wasmtests.Module(t, "guests/state"))
+	if err := (&Engine{}).LoadFolder(dir, hostabi.AirV1, 1000); err == nil || errors.Is(err, ErrCache) {
 		t.Errorf("got %v", err)
 	}
-	if err := (&Engine{Interpreter: true}).Load(nil, dir, memoryLimit); err == nil || errors.Is(err, ErrCache) {
+	if err := (&Engine{Interpreter: true}).LoadFolder(dir, hostabi.AirV1, memoryLimit); err == nil || errors.Is(err, ErrCache) {
 		t.Errorf("got %v", err)
-	}
-}
-
-func TestIdentity(t *testing.T) {
-	if id := Identity(); !strings.HasPrefix(id, "wazero ") || !strings.Contains(id, "rewriter ") || id != Identity() {
-		t.Errorf("%q", id)
 	}
 }

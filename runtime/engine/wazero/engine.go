@@ -4,6 +4,7 @@ package wazero
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/tetratelabs/wazero"
@@ -19,6 +20,7 @@ type Engine struct {
 	// Interpreter runs guests without compiling them, for tests: Load takes no folder.
 	Interpreter bool
 
+	abi      hostabi.ABI
 	runtime  wazero.Runtime
 	module   wazero.CompiledModule
 	image    wasmbin.Image // what calls start from
@@ -30,18 +32,33 @@ type Engine struct {
 // Run carries out one call, of which nothing stays behind for the next. An error is a
 // trap, or an instance that could not be made.
 func (e *Engine) Run(call *hostabi.Call) (status uint32, err error) {
-	if err := e.enter(call); err != nil {
+	if err = e.enter(call); err == nil {
+		call.Begin()
+		err = e.guarded(func() (err error) {
+			status, err = e.instance.carryOut(call, e.abi)
+			return err
+		})
+	}
+	call.MemoryRefused = e.memory.refused
+	var exit *hostabi.ExitError
+	if !e.abi.KnowsAir() && errors.As(err, &exit) {
+		return exit.Status, nil
+	}
+	return status, err
+}
+
+// carryOut runs what the module exports for a call. A command that returns has succeeded.
+func (i *instance) carryOut(call *hostabi.Call, abi hostabi.ABI) (status uint32, err error) {
+	ctx := context.Background()
+	if !abi.KnowsAir() {
+		_, err := i.run.Call(ctx)
 		return 0, err
 	}
-	call.Begin()
-	err = e.guarded(func() error {
-		results, err := e.instance.run.Call(context.Background(), uint64(len(call.Input)))
-		if err == nil {
-			status = uint32(results[0])
-		}
-		return err
-	})
-	return status, err
+	results, err := i.run.Call(ctx, uint64(len(call.Input)))
+	if err != nil {
+		return 0, err
+	}
+	return uint32(results[0]), nil
 }
 
 // Reset removes what the last call left behind, and makes an instance ready for the next.
@@ -51,10 +68,7 @@ func (e *Engine) Reset() {
 	_ = e.guarded(e.ready) // an error comes again in Run
 }
 
-// MemoryRefused reports whether the last call asked for more memory than the limit.
-func (e *Engine) MemoryRefused() bool { return e.memory.refused }
-
-// enter takes a clean instance to where air_call can begin.
+// enter takes a clean instance to where air_call or _start can begin.
 func (e *Engine) enter(call *hostabi.Call) error {
 	e.call, e.memory.refused = call, false
 	return e.guarded(func() error {
@@ -65,7 +79,7 @@ func (e *Engine) enter(call *hostabi.Call) error {
 		if e.image.Frozen {
 			return nil
 		}
-		for _, name := range []string{wasmbin.ExportStart, hostabi.ExportInitialize} {
+		for _, name := range e.before() {
 			if f := e.instance.ExportedFunction(name); f != nil {
 				if _, err := f.Call(context.Background()); err != nil {
 					return fmt.Errorf("%s: %w", name, err)
@@ -76,37 +90,55 @@ func (e *Engine) enter(call *hostabi.Call) error {
 	})
 }
 
+// before are the exports that a call begins with, where the module has them. A command
+// that has an _initialize is none to the import proof.
+func (e *Engine) before() []string {
+	if !e.abi.Prepares() {
+		return []string{wasmbin.ExportStart}
+	}
+	return []string{wasmbin.ExportStart, hostabi.ExportInitialize}
+}
+
 // guarded turns a panic into an error, for wazero allocates tables with make, and gives
-// up the instance after either.
+// up the instance after either. A guest that asked to end is no reason to.
 func (e *Engine) guarded(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%v", p)
 		}
-		if err != nil && e.instance != nil {
+		var exit *hostabi.ExitError
+		if err != nil && e.instance != nil && !errors.As(err, &exit) {
 			e.instance.broken = true
 		}
 	}()
 	return f()
 }
 
-// link provides the host functions that the module imports, and no others.
+// link provides the host functions that the module imports, and no others. The module
+// may have been compiled for another ABI, and lack what this one needs.
 func (e *Engine) link() error {
+	if e.module.ExportedFunctions()[e.abi.Entry()] == nil {
+		return fmt.Errorf("module does not export the function %s", e.abi.Entry())
+	}
 	wanted := map[[2]string]bool{}
 	for _, f := range e.module.ImportedFunctions() {
 		module, name, _ := f.Import()
 		wanted[[2]string{module, name}] = true
 	}
 	builders := map[string]wazero.HostModuleBuilder{}
-	for _, f := range hostabi.Functions() {
+	for _, f := range hostabi.Functions(e.abi) {
 		if !wanted[[2]string{f.Module, f.Name}] {
 			continue
 		}
+		delete(wanted, [2]string{f.Module, f.Name})
 		if builders[f.Module] == nil {
 			builders[f.Module] = e.runtime.NewHostModuleBuilder(f.Module)
 		}
 		builders[f.Module].NewFunctionBuilder().
 			WithGoModuleFunction(e.adapt(f), valueTypes(f.Params), valueTypes(f.Results)).Export(f.Name)
+	}
+	for name := range wanted {
+		return fmt.Errorf("module imports %s.%s, which the ABI %s does not have", name[0], name[1], e.abi)
 	}
 	for name, b := range builders {
 		if _, err := b.Instantiate(context.Background()); err != nil {

@@ -7,46 +7,48 @@ import (
 	"github.com/aircoding/air/internal/wasmbin"
 )
 
-// maxFrozen bounds an encoded image: what is larger is not worth keeping.
-const maxFrozen = 64 << 20
-
 // Freeze runs start and _initialize in a fresh instance and returns the encoded image of
 // what they left behind, from which calls start from now on. The caller must not change
 // it. It is nil, and calls start as before, when the module cannot be frozen: when an
 // image cannot hold its state, or when what start and _initialize did is for a call to
-// report: a trap, text for the log, memory that was refused.
+// report: a trap, text for the log, memory that was refused. Nor is a command: all that it
+// does is the call.
 func (e *Engine) Freeze() []byte {
 	if e.image.Frozen {
 		return e.image.Encode()
 	}
-	if !e.image.Freezable {
+	if !e.image.Freezable || !e.abi.Prepares() {
 		return nil
 	}
-	data := e.freeze()
+	call := &hostabi.Call{Limits: hostabi.Limits{LogBytes: 1}}
+	err := e.enter(call)
 	e.call = nil
-	if data == nil {
-		e.discard() // the instance was used
+	if err == nil && len(call.Log) == 0 && !e.memory.refused {
+		if data := e.capture(); data != nil {
+			return data
+		}
 	}
-	return data
+	e.drop() // the instance was used
+	return nil
 }
 
-func (e *Engine) freeze() []byte {
-	call := &hostabi.Call{Limits: hostabi.Limits{LogBytes: 1}}
-	if err := e.enter(call); err != nil || len(call.Log) > 0 || e.memory.refused {
-		return nil
-	}
+// capture makes the image of what the instance is now, from which calls start from now
+// on; nil where it is too large to keep.
+func (e *Engine) capture() []byte {
 	i := e.instance
 	globals := make([]wasmbin.Global, len(i.globals))
 	for k, g := range e.image.Globals {
 		globals[k] = wasmbin.Global{Index: g.Index, Value: value(i.globals[k])}
 	}
 	image := wasmbin.ImageOf(i.view(), globals)
-	image.Frozen, image.Freezable = true, true
-	data := image.Encode()
-	if len(data) > maxFrozen {
+	if size(image) > hostabi.MaxImage { // the process need not have room for that
 		return nil
 	}
-	image, err := wasmbin.DecodeImage(data) // of which the runs are no parts of the memory
+	data := image.Encode()
+	if len(data) > hostabi.MaxImage {
+		return nil
+	}
+	image, err := wasmbin.DecodeImage(data) // whose runs do not alias the memory
 	if err != nil {
 		return nil
 	}
@@ -54,7 +56,15 @@ func (e *Engine) freeze() []byte {
 	return data
 }
 
-// value is that of a global without the upper half of a narrow one, which is nobody's.
+// size is that of an image's runs, which is most of what it takes.
+func size(image wasmbin.Image) (n int) {
+	for _, r := range image.Runs {
+		n += len(r.Data)
+	}
+	return n
+}
+
+// value is that of a global without the upper half of a narrow one, which is unspecified.
 func value(g api.MutableGlobal) uint64 {
 	if t := g.Type(); t == api.ValueTypeI32 || t == api.ValueTypeF32 {
 		return uint64(uint32(g.Get()))

@@ -14,7 +14,7 @@ import (
 )
 
 func TestFreeze(t *testing.T) {
-	dir := compile(t, module(t, "state"))
+	dir := compile(t, wasmtests.Module(t, "guests/state"))
 	e := fromFolder(t, dir)
 	data := e.Freeze()
 	image, err := wasmbin.DecodeImage(data)
@@ -35,7 +35,7 @@ func TestFreeze(t *testing.T) {
 
 func keepFrozen(t *testing.T, dir string, data []byte) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(dir, frozenFile), data, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, FrozenFile), data, 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -43,14 +43,14 @@ func keepFrozen(t *testing.T, dir string, data []byte) {
 // TestNotFrozen shows that modules without an image run as before.
 func TestNotFrozen(t *testing.T) {
 	for _, c := range []struct{ name, log, err string }{
-		{"tables", "", ""},
-		{"segments", "", ""},
-		{"inittrap", "", "_initialize: wasm error: unreachable"},
-		{"initlog", "hello", ""},
-		{"initgrow", "", ""},
+		{"guests/keeper-table", "", ""},
+		{"guests/keeper-segment", "", ""},
+		{"hostile/inittrap", "", "_initialize: wasm error: unreachable"},
+		{"guests/initlog", "hello", ""},
+		{"guests/initgrow", "", ""},
 	} {
 		e := &Engine{}
-		if err := e.Load(module(t, c.name), "", 10*hostabi.PageSize); err != nil {
+		if err := e.Load(wasmtests.Module(t, c.name), hostabi.AirV1, 10*hostabi.PageSize); err != nil {
 			t.Fatal(err)
 		}
 		if e.Freeze() != nil || e.Frozen() {
@@ -70,10 +70,10 @@ func TestNotFrozen(t *testing.T) {
 // TestFrozenThatDoesNotFit gives a folder images that are damaged, of another module, or
 // too large.
 func TestFrozenThatDoesNotFit(t *testing.T) {
-	good := load(t, module(t, "state")).Freeze()
+	good := load(t, wasmtests.Module(t, "guests/state")).Freeze()
 	damaged := bytes.Clone(good)
 	damaged[len(damaged)/2] ^= 1
-	plain, err := wasmbin.Prepare(module(t, "state"), wasmbin.Clamp{})
+	plain, err := wasmbin.Prepare(wasmtests.Module(t, "guests/state"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,10 +88,10 @@ func TestFrozenThatDoesNotFit(t *testing.T) {
 		"other module's": {load(t, wasmtests.Module(t, "guests/echo")).Freeze(), memoryLimit},
 		"too large":      {good, 2 * hostabi.PageSize},
 	} {
-		dir := compile(t, module(t, "state"))
+		dir := compile(t, wasmtests.Module(t, "guests/state"))
 		keepFrozen(t, dir, c.data)
 		e := &Engine{}
-		if err := e.Load(nil, dir, c.limit); err != nil || e.Frozen() {
+		if err := e.LoadFolder(dir, hostabi.AirV1, c.limit); err != nil || e.Frozen() {
 			t.Errorf("%s: %v, frozen %t", name, err, e.Frozen())
 		}
 		if c.limit == memoryLimit {
@@ -103,7 +103,7 @@ func TestFrozenThatDoesNotFit(t *testing.T) {
 // TestGoGuest runs `for x&y > 0 { x >>= 1 }` as Go compiles it, and compares calls with
 // and without an image.
 func TestGoGuest(t *testing.T) {
-	dir := compile(t, goGuest(t))
+	dir := compile(t, wasmtests.GoModule(t))
 	e := fromFolder(t, dir)
 	check := func(e *Engine) {
 		t.Helper()
@@ -111,8 +111,8 @@ func TestGoGuest(t *testing.T) {
 			x, y  int64
 			count int
 		}{{0, 1, 0}, {1, 1, 1}, {7, 1, 3}, {5<<40 | 5, 1 << 42, 1}, {-20, 8, 1}, {5, -1, 3}, {-1, -1, 0}} {
-			input := fmt.Sprintf(`{"X":%d,"Y":%d,"Text":"%01000d","Tags":["a","b"]}`, c.x, c.y, 7)
-			want := fmt.Sprintf(`{"X":%d,"Y":%d,"Count":%d,"Text":"%01000d","Tags":["a","b"]}`, c.x, c.y, c.count, 7)
+			input := fmt.Sprintf(`{"tool":"words.run","input":{"op":"shift","x":%d,"y":%d}}`, c.x, c.y)
+			want := fmt.Sprintf(`{"count":%d}`, c.count)
 			answers(t, e, input, want, want)
 		}
 	}

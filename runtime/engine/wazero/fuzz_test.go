@@ -26,9 +26,7 @@ import (
 // does as it came in the interpreter is right; the raw module is never compiled, for
 // there the compiler may be wrong.
 func FuzzRewriteAgrees(f *testing.F) {
-	if _, err := exec.LookPath("wasm-opt"); err != nil {
-		f.Skip("wasm-opt (Debian: binaryen) is not installed")
-	}
+	wasmtests.Installed(f, "wasm-opt", "binaryen")
 	source := rand.NewChaCha8([32]byte{}) // without a seed of its own: go test runs the same modules always
 	for size := 500; size < 10_000; size += 500 {
 		random := make([]byte, size+size/500%2)
@@ -166,7 +164,7 @@ func arguments(types []api.ValueType, seed uint64) []uint64 {
 	return list
 }
 
-// values writes words without the upper half of a narrow one, which is nobody's.
+// values writes words without the upper half of a narrow one, which may hold anything.
 func values(types []api.ValueType, words []uint64) string {
 	var b strings.Builder
 	for _, kind := range types {
@@ -203,13 +201,13 @@ func ending(ctx context.Context, err error) string {
 // FuzzCallsAreAlike runs calls one after the other in one engine, and each alone in an
 // engine of its own.
 func FuzzCallsAreAlike(f *testing.F) {
-	guests := []string{"echo", "remember", "status", "trap", "exit", "early", "relay", "nested",
-		"tables", "segments", "state", "initlog", "inittrap"}
+	guests := []string{"guests/echo", "guests/keeper-memory", "guests/status", "guests/trap", "guests/exit", "guests/early", "guests/relay",
+		"guests/nested", "guests/keeper-table", "guests/keeper-segment", "guests/state", "guests/initlog", "hostile/inittrap"}
 	for i := range guests {
 		f.Add([]byte("\na\nbb\n\nccc\n"), uint8(i))
 	}
 	f.Fuzz(func(t *testing.T, inputs []byte, guest uint8) {
-		m := anyModule(t, guests[int(guest)%len(guests)])
+		m := wasmtests.Module(t, guests[int(guest)%len(guests)])
 		for _, freeze := range []bool{false, true} {
 			one := load(t, m)
 			if freeze {
@@ -228,14 +226,6 @@ func FuzzCallsAreAlike(f *testing.F) {
 	})
 }
 
-func anyModule(t *testing.T, name string) []byte {
-	t.Helper()
-	if _, err := os.Stat(filepath.Join("testdata", name+".wasm")); err == nil {
-		return module(t, name)
-	}
-	return wasmtests.Module(t, "guests/"+name)
-}
-
 // quiet is a host without tools.
 type quiet struct{}
 
@@ -247,5 +237,5 @@ func outcome(e *Engine, input string) string {
 	c.Host = quiet{}
 	status, err := e.Run(c)
 	return fmt.Sprintf("status %d, error %v, output %q, log %q, refused %t %t",
-		status, err, c.Output, c.Log, c.OutputRefused, e.MemoryRefused())
+		status, err, c.Output, c.Log, c.OutputRefused, c.MemoryRefused)
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
 
-	"github.com/aircoding/air/hostabi"
 	"github.com/aircoding/air/internal/wasmbin"
 )
 
@@ -17,7 +16,7 @@ import (
 // says and nothing else.
 type instance struct {
 	api.Module
-	run     api.Function        // air_call, with a stack that nothing ran on
+	run     api.Function        // air_call or _start, with a stack of its own that is still empty
 	globals []api.MutableGlobal // as in the image
 	used    bool                // a call ran in it
 	broken  bool                // by a trap, which may have left anything anywhere
@@ -26,7 +25,7 @@ type instance struct {
 // ready makes e.instance one that no call has left anything in.
 func (e *Engine) ready() (err error) {
 	if e.instance != nil && e.instance.used && !e.rewind() {
-		e.discard()
+		e.drop()
 	}
 	if e.instance == nil {
 		if e.instance, err = e.instantiate(); err != nil {
@@ -34,12 +33,12 @@ func (e *Engine) ready() (err error) {
 		}
 	}
 	if e.instance.run == nil {
-		e.instance.run = e.instance.ExportedFunction(hostabi.ExportCall)
+		e.instance.run = e.instance.ExportedFunction(e.abi.Entry())
 	}
 	return nil
 }
 
-func (e *Engine) discard() {
+func (e *Engine) drop() {
 	if e.instance != nil {
 		_ = e.instance.Close(context.Background())
 		e.instance = nil
@@ -92,7 +91,7 @@ func (e *Engine) rewind() bool {
 	for k, g := range e.image.Globals {
 		i.globals[k].Set(g.Value)
 	}
-	e.memory.rewind(e.image.Runs)
+	e.memory.restore(e.image.Runs)
 	i.used, i.run = false, nil
 	return true
 }

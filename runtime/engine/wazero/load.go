@@ -13,20 +13,27 @@ import (
 	"github.com/aircoding/air/internal/wasmbin"
 )
 
-// Load makes ready what Compile left in dir, or with dir "" compiles the module in
-// memory. memoryBytes bounds the linear memory of an instance. An error that is ErrCache
-// blames the folder, any other the module.
-func (e *Engine) Load(module []byte, dir string, memoryBytes int64) error {
-	e.memory.limit = uint64(memoryBytes)
-	var err error
-	if dir == "" {
-		err = e.loadModule(module)
-	} else {
-		err = e.loadFolder(dir)
-	}
-	if err != nil {
+// Load compiles a module in memory. memoryBytes bounds the linear memory of an instance.
+func (e *Engine) Load(module []byte, abi hostabi.ABI, memoryBytes int64) error {
+	e.abi, e.memory.limit = abi, uint64(memoryBytes)
+	if err := e.loadModule(module); err != nil {
 		return err
 	}
+	return e.loaded()
+}
+
+// LoadFolder makes ready what Compile left in dir. An error that is ErrCache blames the
+// folder, any other the module.
+func (e *Engine) LoadFolder(dir string, abi hostabi.ABI, memoryBytes int64) error {
+	e.abi, e.memory.limit = abi, uint64(memoryBytes)
+	if err := e.loadFolder(dir); err != nil {
+		return err
+	}
+	return e.loaded()
+}
+
+// loaded checks and links what was loaded.
+func (e *Engine) loaded() error {
 	if !e.fits(e.image) {
 		return fmt.Errorf("module starts with %d bytes of memory, and the limit is %d",
 			imageBytes(e.image), e.memory.limit)
@@ -35,7 +42,7 @@ func (e *Engine) Load(module []byte, dir string, memoryBytes int64) error {
 }
 
 func (e *Engine) loadModule(module []byte) error {
-	p, err := wasmbin.Prepare(module, wasmbin.Clamp{})
+	p, err := wasmbin.Prepare(module)
 	if err != nil {
 		return err
 	}
@@ -64,7 +71,9 @@ func (e *Engine) loadFolder(dir string) error {
 	if e.image, err = wasmbin.DecodeImage(data); err != nil {
 		return cacheFault(err)
 	}
-	e.loadFrozen(dir)
+	if e.abi.Prepares() { // the same module may be of another ABI elsewhere
+		e.loadFrozen(dir)
+	}
 	skeleton, err := os.ReadFile(filepath.Join(dir, skeletonFile))
 	if err != nil {
 		return cacheFault(err)
@@ -75,7 +84,7 @@ func (e *Engine) loadFolder(dir string) error {
 // loadFrozen takes the frozen image if there is one that fits. It may have been made
 // under another memory limit, and calls go without it.
 func (e *Engine) loadFrozen(dir string) {
-	data, err := os.ReadFile(filepath.Join(dir, frozenFile))
+	data, err := os.ReadFile(filepath.Join(dir, FrozenFile))
 	if err != nil {
 		return
 	}

@@ -17,11 +17,11 @@ type memory struct {
 	reserved   []byte
 	accessible uint64
 	size       uint64 // of the instance that has it; beyond that all is zero
-	taken      bool   // an instance has it, or had it and did not give it back
+	taken      bool   // an instance has it, or failed before it gave it back
 	refused    bool
 }
 
-// step is how much is looked at before it is written, and is the size of a page.
+// step is how much is looked at before it is written: the size of a page on most machines.
 const step = 4 << 10
 
 // keepBytes is how much in one piece is cleared in place for the next call. More goes back
@@ -74,20 +74,21 @@ func (m *memory) Free() {
 	m.size = 0
 }
 
-// rewind makes the memory hold the runs, and zero elsewhere. Most of it is untouched: what
+// restore makes the memory hold the runs, and zero elsewhere. Most of it is untouched: what
 // is right already is only read, which costs less than writing it, and puts no memory
 // behind pages that the guest never wrote to.
-func (m *memory) rewind(runs []wasmbin.Run) {
+func (m *memory) restore(runs []wasmbin.Run) {
 	at := uint64(0)
 	for _, run := range runs {
 		m.wipe(at, run.Offset)
 		at = run.Offset + uint64(len(run.Data))
-		restore(m.reserved[run.Offset:at], run.Data)
+		copyChanged(m.reserved[run.Offset:at], run.Data)
 	}
 	m.wipe(at, m.size)
 }
 
-func restore(dst, src []byte) {
+// copyChanged copies the pages that differ.
+func copyChanged(dst, src []byte) {
 	for len(src) > 0 {
 		n := min(len(src), step)
 		if !bytes.Equal(dst[:n], src[:n]) {
@@ -99,7 +100,7 @@ func restore(dst, src []byte) {
 
 // wipe makes a part of the memory zero.
 func (m *memory) wipe(from, to uint64) {
-	if to-from > keepBytes && discard(m.reserved, from, to) {
+	if to-from > keepBytes && giveBack(m.reserved, from, to) {
 		return
 	}
 	var zero [step]byte

@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// discard makes a part of a private mapping zero by giving its pages back to the kernel.
+// giveBack makes a part of a private mapping zero by giving its pages back to the kernel.
 // It reports false where it did not.
-func discard(mapping []byte, from, to uint64) bool {
+func giveBack(mapping []byte, from, to uint64) bool {
 	page := uint64(os.Getpagesize())
 	first, last := (from+page-1)/page*page, to/page*page
 	if first >= last || unix.Madvise(mapping[first:last], unix.MADV_DONTNEED) != nil {

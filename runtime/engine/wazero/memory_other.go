@@ -2,5 +2,5 @@
 
 package wazero
 
-// discard does nothing: elsewhere, pages that were given back may keep what was in them.
-func discard(_ []byte, _, _ uint64) bool { return false }
+// giveBack does nothing: elsewhere, pages that were given back may keep what was in them.
+func giveBack(_ []byte, _, _ uint64) bool { return false }

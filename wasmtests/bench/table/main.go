@@ -46,14 +46,14 @@ func pass(from io.Reader, to io.Writer) (map[string]float64, error) {
 
 func write(to io.Writer, all []target, values map[string]float64) error {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "\nNAME\tVALUE\tTARGET\tMET\tPROTOTYPE")
+	fmt.Fprintln(w, "\nNAME\tVALUE\tTARGET\tMET")
 	for _, t := range all {
 		v, measured := values[t.name]
 		shown, met := "-", "not measured"
 		if measured {
 			shown, met = fmt.Sprintf("%.3f", v), t.met(v)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", t.name, shown, t.shown(), met, t.prototype)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", t.name, shown, t.shown(), met)
 	}
 	return w.Flush()
 }

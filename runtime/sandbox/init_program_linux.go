@@ -1,0 +1,76 @@
+package sandbox
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// startProgram sets the limits and starts the program in a session of its own. The error is
+// an *UnavailableError or an *exec.Error.
+func (i *initProcess) startProgram() (pid int, err error) {
+	if err := i.limit(i.join()); err != nil {
+		return 0, &UnavailableError{"limiting the program", err}
+	}
+	name := i.Argv[0]
+	file := fmt.Sprintf("/proc/self/fd/%d", i.self)
+	if i.self < 0 {
+		if file, err = lookPath(name, i.Env, i.Dir); err != nil {
+			return 0, &exec.Error{Name: name, Err: err}
+		}
+	}
+	pid, err = syscall.ForkExec(file, i.Argv, &syscall.ProcAttr{
+		Dir: i.Dir, Env: i.Env, Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Setsid: true},
+	})
+	if err != nil {
+		if _, dirErr := os.Stat(i.Dir); dirErr != nil {
+			err = dirErr
+		}
+		return 0, &exec.Error{Name: name, Err: err}
+	}
+	return pid, nil
+}
+
+// join puts this thread, and with it the program, into the host's control groups.
+func (i *initProcess) join() (held joined) {
+	for _, g := range i.Groups {
+		if g.Tasks > 0 {
+			_, err := unix.Write(g.Tasks, []byte("0"))
+			unix.Close(g.Tasks)
+			if err != nil {
+				continue // and the report says so
+			}
+		}
+		held.Memory, held.Processes = held.Memory+g.Memory, held.Processes+g.Processes
+	}
+	return held
+}
+
+// lookPath finds a program as execvp(3) does, in the PATH that the program will have.
+func lookPath(name string, env []string, dir string) (string, error) {
+	if strings.Contains(name, "/") {
+		return name, nil
+	}
+	for i := len(env) - 1; i >= 0; i-- {
+		list, found := strings.CutPrefix(env[i], "PATH=")
+		if !found {
+			continue
+		}
+		for _, folder := range filepath.SplitList(list) {
+			if !filepath.IsAbs(folder) {
+				folder = filepath.Join(dir, folder)
+			}
+			file := filepath.Join(folder, name)
+			if info, err := os.Stat(file); err == nil && !info.IsDir() && unix.Access(file, unix.X_OK) == nil {
+				return file, nil
+			}
+		}
+		break
+	}
+	return "", exec.ErrNotFound
+}

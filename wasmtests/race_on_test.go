@@ -1,5 +1,0 @@
-//go:build race
-
-package wasmtests
-
-const raceDetector = true
