@@ -2,6 +2,7 @@ package capabilities
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/aircoding/air/hostabi"
@@ -32,6 +33,36 @@ func TestCommandBundle(t *testing.T) {
 		} else if err != nil || b.Manifest.Entrypoint.ABI != hostabi.ABI(c.abi) {
 			t.Errorf("%s: %v", c.abi, err)
 		}
+	}
+}
+
+// TestProgramAsksInVain: of a program nothing is shown that it could do with the
+// permissions of its manifest.
+func TestProgramAsksInVain(t *testing.T) {
+	b := openSample(t)
+	b.Manifest.Entrypoint.ABI = hostabi.WASICommand
+	d := Disclose(b, Source{Kind: "local_path", Path: "/x"}, UserInstalled)
+	var out strings.Builder
+	if err := d.Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"  runs as      wasi.command  (a program: what its manifest asks for counts for nothing)\n",
+		"      may: only compute on its input\n",
+		"\nIt may:\n  - only compute on its input\n\nIt may not, whatever it tries:\n  - read files of the project\n",
+		"  - call any tool\n",
+		"output 4 MiB, 4 at once\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not in\n%s", want, out.String())
+		}
+	}
+	if got := strings.Join(b.Manifest.Useless(), " "); got != "read_project" {
+		t.Errorf("useless: %s", got)
+	}
+	b.Manifest.Entrypoint.ABI = hostabi.AirV1
+	if got := b.Manifest.Useless(); got != nil {
+		t.Errorf("a guest of air.v1 has %v", got)
 	}
 }
 

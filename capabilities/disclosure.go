@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/aircoding/air/hostabi"
 	"github.com/aircoding/air/internal/text"
 )
 
@@ -13,15 +14,16 @@ import (
 // the publisher has been made safe to show; what AIR knows and what the publisher says
 // are kept apart.
 type Disclosure struct {
-	CapabilityID string     `json:"capability_id"`
-	Version      string     `json:"version"`
-	Digest       string     `json:"digest"`
-	ManifestHash string     `json:"manifest_hash"`
-	ModuleSHA256 string     `json:"module_sha256"`
-	Source       string     `json:"source"`
-	Signer       string     `json:"signer"`
-	TrustLevel   TrustLevel `json:"trust_level"`
-	Replaces     *Replaced  `json:"replaces,omitempty"`
+	CapabilityID string      `json:"capability_id"`
+	Version      string      `json:"version"`
+	Digest       string      `json:"digest"`
+	ManifestHash string      `json:"manifest_hash"`
+	ModuleSHA256 string      `json:"module_sha256"`
+	ABI          hostabi.ABI `json:"abi,omitempty"`
+	Source       string      `json:"source"`
+	Signer       string      `json:"signer"`
+	TrustLevel   TrustLevel  `json:"trust_level"`
+	Replaces     *Replaced   `json:"replaces,omitempty"`
 
 	Claims Claims `json:"publisher_claims"`
 
@@ -66,20 +68,20 @@ type DisclosedTool struct {
 func Disclose(b *Bundle, source Source, trust TrustLevel) Disclosure {
 	m := b.Manifest
 	d := Disclosure{
-		CapabilityID: m.CapabilityID, Version: text.Line(m.Version, 64), Digest: b.Digest, ManifestHash: b.ManifestHash, ModuleSHA256: b.ModuleSHA256,
+		CapabilityID: m.CapabilityID, Version: text.Line(m.Version, 64), Digest: b.Digest, ManifestHash: b.ManifestHash, ModuleSHA256: b.ModuleSHA256, ABI: m.abi(),
 		Source: text.Line(source.String(), 300), Signer: "none", TrustLevel: trust,
 		Claims: Claims{
 			DisplayName: text.Line(m.DisplayName, maxTitle), Description: text.Line(m.Description, 600), Publisher: text.Line(m.Publisher, maxTitle),
 			Source: text.Line(m.Source.String(), 300), TrustLevel: m.TrustLevel, Notes: lines(m.Permissions.Notes, 300),
 		},
-		Permissions: permissionWords(m), Never: neverWords(m), Limits: limitWords(m.limits()),
+		Permissions: permissionWords(m), Never: neverWords(m), Limits: limitWords(m.limits(), m.abi()),
 		Dependencies: dependencyWords(m.Dependencies), Events: lines(m.Events.Produced, 256),
 		ArtifactTypes: lines(m.ArtifactTypes, 32), TakesConfig: m.ConfigSchema != nil,
 	}
 	for _, t := range m.Tools {
 		d.Tools = append(d.Tools, DisclosedTool{
 			Name: text.Line(t.Name, maxToolName), Version: t.Version, Category: text.Line(t.Category, 32), Description: text.Line(t.Description, 400),
-			Claims: annotationWords(t.Annotations), May: flagWords(t.Permissions),
+			Claims: annotationWords(t.Annotations), May: flagWords(t.Permissions, m.abi()),
 		})
 	}
 	return d
@@ -97,6 +99,9 @@ func (d Disclosure) Write(w io.Writer) error {
 	line(&b, "trust level", string(d.TrustLevel)+trustWords(d.TrustLevel))
 	if d.Replaces != nil {
 		line(&b, "replaces", d.Replaces.Version+"  "+d.Replaces.Digest)
+	}
+	if d.ABI != "" {
+		line(&b, "runs as", abiWords(d.ABI))
 	}
 	d.writeClaims(&b)
 	d.writeTools(&b)

@@ -14,6 +14,7 @@ const wantDisclosure = `acme-csv 1.2.0
   source       registry registry.example/acme/csv:1.2.0
   signer       none
   trust level  user_installed  (installed by you; nobody vouches for it)
+  runs as      air.v1
 
 Its publisher says, and nothing proves:
   name         "Acme CSV"

@@ -67,6 +67,27 @@ func (m *Manifest) limits() runtime.Limits {
 	return m.Entrypoint.Limits.WithDefaults()
 }
 
+// abi is how the module is called; "" where there is none.
+func (m *Manifest) abi() hostabi.ABI {
+	if m.Entrypoint == nil {
+		return ""
+	}
+	return m.Entrypoint.ABI
+}
+
+// Useless lists the permissions that the manifest declares and that count for nothing: a
+// program calls no tools, and so has no use for any.
+func (m *Manifest) Useless() []string {
+	if m.abi().KnowsAir() {
+		return nil
+	}
+	declared := beyond(m.Permissions, PermissionDeclaration{})
+	if len(m.Permissions.Scopes.Tools) > 0 {
+		declared = append(declared, "scopes.tools")
+	}
+	return declared
+}
+
 // Source is where a capability came from. In a manifest it is a claim, in the install
 // store what was recorded.
 type Source struct {

@@ -18,7 +18,11 @@ var _ runtime.Provider = Single{}
 // Tool implements runtime.Provider.
 func (s Single) Tool(_ context.Context, name string) (*runtime.Tool, error) {
 	if ownerOf(name) != s.Bundle.Manifest.CapabilityID {
-		return nil, runtime.UnknownTool(name)
+		e := runtime.UnknownTool(name)
+		if ownerOf(name) == "" {
+			e = e.WithHint("a tool's name is lower-case letters, digits and underscores, in parts joined by dots")
+		}
+		return nil, e
 	}
 	l, err := s.load()
 	if err != nil {

@@ -5,12 +5,26 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aircoding/air/hostabi"
 	"github.com/aircoding/air/internal/text"
 	"github.com/aircoding/air/runtime"
 )
 
+// onlyInput is all that a program does.
+const onlyInput = "only compute on its input"
+
+func abiWords(abi hostabi.ABI) string {
+	if !abi.KnowsAir() {
+		return string(abi) + "  (a program: what its manifest asks for counts for nothing)"
+	}
+	return string(abi)
+}
+
 // permissionWords says in plain words the most that a capability can do once enabled.
 func permissionWords(m *Manifest) []string {
+	if !m.abi().KnowsAir() {
+		return []string{onlyInput}
+	}
 	p, s := m.Permissions, m.Permissions.Scopes
 	var out []string
 	say := func(has bool, text string, scope ...string) {
@@ -53,6 +67,9 @@ func places(patterns []string) (inside, outside []string) {
 
 // neverWords names what a flag without a scope, or no flag, leaves out.
 func neverWords(m *Manifest) []string {
+	if !m.abi().KnowsAir() {
+		return []string{"read files of the project", "write files", "run commands", "use the network", "use secrets", "call any tool"}
+	}
 	p, s := m.Permissions, m.Permissions.Scopes
 	var out []string
 	say := func(absent bool, text string) {
@@ -85,7 +102,10 @@ func lines(texts []string, limit int) []string {
 	return out
 }
 
-func flagWords(t ToolPermissions) []string {
+func flagWords(t ToolPermissions, abi hostabi.ABI) []string {
+	if !abi.KnowsAir() {
+		return []string{onlyInput}
+	}
 	var out []string
 	for _, flag := range []struct {
 		set  bool
@@ -147,15 +167,17 @@ func dependencyWords(list []Dependency) []string {
 	return out
 }
 
-func limitWords(l runtime.Limits) []string {
-	return []string{
+func limitWords(l runtime.Limits, abi hostabi.ABI) []string {
+	words := []string{
 		"memory " + bytesWord(l.MemoryBytes),
 		"time " + (time.Duration(l.TimeoutMS) * time.Millisecond).String(),
 		"input " + bytesWord(l.InputBytes),
 		"output " + bytesWord(l.OutputBytes),
-		fmt.Sprintf("%d calls of other tools", l.HostCalls),
-		fmt.Sprintf("%d at once", l.ConcurrentCalls),
 	}
+	if abi.KnowsAir() {
+		words = append(words, fmt.Sprintf("%d calls of other tools", l.HostCalls))
+	}
+	return append(words, fmt.Sprintf("%d at once", l.ConcurrentCalls))
 }
 
 func bytesWord(n int64) string {

@@ -77,6 +77,9 @@ func (r *Registry) append(ctx context.Context, c *run, eventType string, payload
 	if c.call.parent != nil {
 		payload["parent_run_id"] = c.call.parent.id
 	}
+	if c.tool.Owner.Digest != "" { // which bytes ran
+		payload["digest"] = c.tool.Owner.Digest
+	}
 	body, err := json.Marshal(payload)
 	if err != nil {
 		return err

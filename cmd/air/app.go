@@ -26,8 +26,9 @@ type app struct {
 		noPrompt, quiet, verbose       bool
 		timeout                        time.Duration
 	}
-	ran     bool // a command's own code was reached
-	printed bool // stdout has the command's answer
+	ran     bool   // a command's own code was reached
+	logged  string // the last log line that stderr has
+	printed bool   // stdout has the command's answer
 
 	closers []func() error
 }

@@ -66,10 +66,27 @@ func tableOfModules(w io.Writer, list []cachedModule) {
 	var rows [][]string
 	for _, m := range list {
 		rows = append(rows, []string{
-			m.Module[:12], fmt.Sprintf("%.1f MB", float64(m.Bytes)/1e6), m.Used.Format(time.DateTime), yesNo(m.Frozen), yesNo(m.Current),
+			m.Module[:12], sizeWord(m.Bytes), m.Used.Format(time.DateTime), yesNo(m.Frozen), yesNo(m.Current),
 		})
 	}
 	table(w, []string{"MODULE", "SIZE", "USED", "PRE-INITIALISED", "CURRENT"}, rows)
+	fmt.Fprintf(w, "%s\n", totalOf(list))
+}
+
+// totalOf is how many modules there are, and what they take together.
+func totalOf(list []cachedModule) string {
+	var bytes int64
+	for _, m := range list {
+		bytes += m.Bytes
+	}
+	return counted(len(list), "module") + ", " + sizeWord(bytes)
+}
+
+func sizeWord(bytes int64) string {
+	if bytes < 1e6 {
+		return fmt.Sprintf("%.1f kB", float64(bytes)/1e3)
+	}
+	return fmt.Sprintf("%.1f MB", float64(bytes)/1e6)
 }
 
 func yesNo(b bool) string {
@@ -96,6 +113,9 @@ func (a *app) cachePruneCommand() *cobra.Command {
 			if unused <= 0 || maxSize < 0 {
 				return fault.New(fault.InvalidInput, "usage", "--unused-for must be more than 0, and --max-mb at least 0").WithHint("--all removes everything")
 			}
+			if all && (cmd.Flags().Changed("max-mb") || cmd.Flags().Changed("unused-for")) {
+				return fault.New(fault.InvalidInput, "usage", "--all removes everything: it goes with neither --unused-for nor --max-mb")
+			}
 			cache, err := a.compileCache()
 			if err != nil {
 				return err
@@ -108,15 +128,20 @@ func (a *app) cachePruneCommand() *cobra.Command {
 				return fault.IO("pruning the compile cache", err)
 			}
 			removed := cachedModules(entries)
+			if len(removed) == 0 {
+				a.note("nothing to remove")
+			} else {
+				a.note("removed %s", totalOf(removed))
+			}
 			return a.print(removed, func(w io.Writer) {
 				for _, m := range removed {
-					fmt.Fprintf(w, "removed %s (%.1f MB)\n", m.Module, float64(m.Bytes)/1e6)
+					fmt.Fprintf(w, "removed %s (%s)\n", m.Module, sizeWord(m.Bytes))
 				}
 			})
 		},
 	}
 	c.Flags().DurationVar(&unused, "unused-for", 30*24*time.Hour, "remove what was not used for this time, such as 168h")
 	c.Flags().Int64Var(&maxSize, "max-mb", 2000, "keep at most this many megabytes")
-	c.Flags().BoolVar(&all, "all", false, "remove everything")
+	c.Flags().BoolVar(&all, "all", false, "remove everything, whatever its age; not with the other two")
 	return c
 }

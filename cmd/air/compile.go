@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
+	"slices"
 
 	"github.com/aircoding/air/capabilities"
+	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/runtime/engine"
 )
 
@@ -27,7 +30,7 @@ func (a *app) compileAhead(ctx context.Context, at place, i capabilities.Install
 }
 
 // warmUp compiles what was just enabled and runs what its module does before a first
-// call. A failure is left to that call.
+// call. What goes wrong is said, and ends its calls, too.
 func (a *app) warmUp(ctx context.Context, l *capabilities.Lifecycle, s capabilities.Status) {
 	if len(s.Tools) == 0 {
 		return
@@ -41,8 +44,35 @@ func (a *app) warmUp(ctx context.Context, l *capabilities.Lifecycle, s capabilit
 		return
 	}
 	a.working("preparing %s", s.ID)
-	if err := guest.Warm(ctx); err != nil {
-		a.warn("%v", err)
+	err = guest.Warm(ctx)
+	switch {
+	case err == nil:
+	case ctx.Err() != nil:
+		a.warn("warning: %s was not prepared: %v; its first call does it", s.ID, context.Cause(ctx))
+	default:
+		a.warn("warning: %s could not be prepared: %v; its calls will end likewise", s.ID, reasonOf(err))
+	}
+}
+
+// reasonOf is an error without what wraps it, such as the name of the tool that it would
+// have been in a call.
+func reasonOf(err error) error {
+	var reason *fault.Error
+	if errors.As(err, &reason) {
+		return reason
+	}
+	return err
+}
+
+// compiling tells a person at a terminal that a call has to compile its module first.
+func (a *app) compiling(at place, id, sha256 string) {
+	if !isTerminal(a.stderr) {
+		return
+	}
+	entries, err := engine.OpenCache(at.home.Path("cache", "wasm")).Entries()
+	ready := func(e engine.CacheEntry) bool { return e.Module == sha256 && e.Current }
+	if err == nil && !slices.ContainsFunc(entries, ready) {
+		a.working("compiling %s", id)
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +17,7 @@ func (a *app) doctorCommand() *cobra.Command {
 		Use:   "doctor --sandbox",
 		Short: "Say what holds on this machine",
 		Long: "Start a worker and a sandboxed command, try each known way out of them from the inside, and say what refused it.\n" +
-			"Ends with 1 where something was not refused. Nothing is tried that would outlast the attempt.",
+			"Ends with 1 where something was not refused or could not be tried. Nothing is tried that would outlast the attempt.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !tryEscapes {
@@ -45,6 +46,7 @@ func examined(r sandbox.Report) any {
 	type row struct {
 		Profile string `json:"profile"`
 		Attempt string `json:"attempt"`
+		Tried   bool   `json:"tried"`
 		Refused bool   `json:"refused"`
 		How     string `json:"how"`
 	}
@@ -56,7 +58,7 @@ func examined(r sandbox.Report) any {
 		Attempts []row  `json:"attempts"`
 	}{r.Kernel, r.Landlock, tier{r.Worker.Held, r.Worker.Reason}, tier{r.Command.Held, r.Command.Reason}, []row{}}
 	for _, one := range r.Rows {
-		out.Attempts = append(out.Attempts, row(one))
+		out.Attempts = append(out.Attempts, row{one.Profile, one.Attempt, tried(one), one.Refused, one.How})
 	}
 	return out
 }
@@ -67,12 +69,44 @@ func writeReport(w io.Writer, r sandbox.Report) {
 	var rows [][]string
 	for _, one := range r.Rows {
 		result := "refused"
-		if !one.Refused {
+		switch {
+		case !tried(one):
+			result = "not tried"
+		case !one.Refused:
 			result = "POSSIBLE"
 		}
 		rows = append(rows, []string{one.Profile, one.Attempt, result, one.How})
 	}
 	table(w, []string{"PROFILE", "ATTEMPT", "RESULT", "HOW"}, rows)
+	fmt.Fprintf(w, "\n%s\n", summary(r))
+}
+
+// summary is the outcome of a check in one line.
+func summary(r sandbox.Report) string {
+	untried := 0
+	for _, one := range r.Rows {
+		if !tried(one) {
+			untried++
+		}
+	}
+	possible := len(r.Escaped()) - untried
+	said := counted(len(r.Rows)-untried, "attempt")
+	switch {
+	case possible > 0:
+		said += fmt.Sprintf(", %d NOT REFUSED", possible)
+	case len(r.Rows) > untried:
+		said += ", all refused"
+	}
+	if untried > 0 {
+		said += fmt.Sprintf("; %d could not be tried", untried)
+	}
+	return said
+}
+
+// tried tells whether an attempt was made: what holds is not known otherwise. One row
+// stands for all attempts of a profile where none could be made.
+func tried(one sandbox.Row) bool {
+	return one.Attempt != "all" && !strings.HasPrefix(one.How, "not tried: ")
 }
 
 func held(t sandbox.Tier) string {
@@ -86,7 +120,7 @@ func held(t sandbox.Tier) string {
 func whatEscaped(r sandbox.Report) error {
 	switch n := len(r.Escaped()); {
 	case n > 0:
-		return &shownError{fault.New(fault.Unavailable, "sandbox", "%d attempts to escape were not refused", n)}
+		return &shownError{fault.New(fault.Unavailable, "sandbox", "%d attempts to escape were not refused, or not tried", n)}
 	case !r.Worker.Held || !r.Command.Held:
 		return &shownError{fault.New(fault.Unavailable, "sandbox", "a profile does not hold on this machine")}
 	}

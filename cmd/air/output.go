@@ -43,7 +43,7 @@ func (a *app) fail(err error) int {
 	case a.flags.output == "json" && !a.printed:
 		_ = a.printJSON(map[string]any{"ok": false, "error": e}) // where stdout is gone the code still tells
 	default:
-		printError(a.stderr, e)
+		printError(a.stderr, e, a.logged)
 	}
 	if code, ok := exitCodes[e.Kind]; ok {
 		return code
@@ -88,7 +88,9 @@ func registryKind(k oci.Kind) (kind fault.Kind, retryable bool) {
 	return fault.Unavailable, false // unauthorized, no registry, trouble with a local file
 }
 
-func printError(w io.Writer, e *fault.Error) {
+// printError writes an error for people. What a guest printed is left out where it is the
+// end of logged, which they have seen.
+func printError(w io.Writer, e *fault.Error, logged string) {
 	fmt.Fprintf(w, "error: %s\n", indented(e.Message))
 	hint := e.Hint
 	if cause, ok := e.Details["cause"].(*fault.Error); ok {
@@ -97,7 +99,7 @@ func printError(w io.Writer, e *fault.Error) {
 		}
 		hint = cmp.Or(hint, cause.Hint)
 	}
-	if log, ok := e.Details["log"].(string); ok && log != "" {
+	if log, ok := e.Details["log"].(string); ok && !strings.HasSuffix(logged, strings.TrimSpace(log)) {
 		fmt.Fprintf(w, "log: %s\n", indented(strings.TrimSpace(log)))
 	}
 	if hint != "" {
@@ -190,6 +192,14 @@ func table(w io.Writer, head []string, rows [][]string) {
 		fmt.Fprintln(t, strings.Join(row, "\t"))
 	}
 	_ = t.Flush() // into memory
+}
+
+// counted is a number with its noun.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // isTerminal reports whether f is a terminal.

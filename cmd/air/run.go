@@ -38,6 +38,7 @@ func (a *app) runCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			a.compiling(at, bundle.Manifest.CapabilityID, bundle.ModuleSHA256)
 			tool := toolName(bundle.Manifest.CapabilityID, args[1])
 			return a.printEnvelope(r.Call(cmd.Context(), runtime.Call{Tool: tool, Input: input, Timeout: a.flags.timeout}))
 		},

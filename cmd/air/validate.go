@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -27,6 +28,10 @@ func (a *app) validateCommand() *cobra.Command {
 			out := map[string]any{
 				"ok": true, "capability_id": bundle.Manifest.CapabilityID, "version": bundle.Manifest.Version,
 				"digest": bundle.Digest, "manifest_hash": bundle.ManifestHash, "files": bundle.Files(),
+			}
+			if useless := bundle.Manifest.Useless(); len(useless) > 0 {
+				out["useless_permissions"] = useless
+				a.note("note: it declares %s, which counts for nothing: a program (wasi.command) only computes on its input", strings.Join(useless, ", "))
 			}
 			return a.print(out, func(w io.Writer) {
 				fmt.Fprintf(w, "%s %s is valid\n%s\n", bundle.Manifest.CapabilityID, text.Printable(bundle.Manifest.Version), bundle.Digest)

@@ -40,6 +40,7 @@ func (w *watcher) see(e event.Event) {
 		}
 		w.clear()
 		w.app.note("%s: %s", e.Source.ID, p.Msg)
+		w.app.logged = p.Msg
 	case event.ToolProgress:
 		w.progress(e.Source.ID, p.Fraction, p.Message)
 	}

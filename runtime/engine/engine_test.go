@@ -51,7 +51,6 @@ func (f *fakeHandler) Emit(context.Context, int32, []byte) hostabi.Code {
 
 func newPool(t testing.TB) *Pool {
 	p := NewPool(PoolOptions{CacheDir: t.TempDir(), Log: func(m string) { t.Log(m) }})
-	p.compileTimeout = wasmtests.Slowdown * compileTimeout
 	t.Cleanup(p.Close)
 	return p
 }

@@ -16,7 +16,7 @@ func (p *Pool) freeze(ctx context.Context, m Module, w *worker) error {
 		return nil
 	}
 	limit := m.Limits.Timeout()
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, fault.New(fault.Timeout, "start_timeout", "%s: did not get ready for a call within %v", m.Tool, limit).
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, fault.New(fault.Timeout, "start_timeout", "start or _initialize did not end within %v", limit).
 		WithHint("raise limits.timeout_ms in the manifest"))
 	defer cancel()
 	image, err := w.requestImage(ctx)

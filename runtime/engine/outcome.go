@@ -87,6 +87,9 @@ func (p *Pool) loadFault(m Module, err error) error {
 			"compiling the module of %s: stopped at %v or %d MiB: %v", m.Tool, p.compileTimeout, sandbox.CompileBytes>>20, ended.reason).
 			WithHint("the module is too complex to compile within the limits, or this machine is very busy: then try again")
 	}
+	if ended != nil && ended.cause == causeStopped && (p.cache == nil || !p.cache.has(m.SHA256)) {
+		return fmt.Errorf("compiling the module of %s: %w", m.Tool, ended.reason)
+	}
 	return m.endFault(err)
 }
 
@@ -124,7 +127,7 @@ func (m Module) result(d hostabi.Done) (result, error) {
 		}
 		return result{log: d.Log}, e
 	}
-	return result{output: d.Output, log: d.Log}, nil
+	return result{output: bytes.TrimSpace(d.Output), log: d.Log}, nil // a program ends its output with a newline
 }
 
 // fault is what became of a call that neither went well nor ended with an error of the
@@ -140,7 +143,7 @@ func (m Module) fault(d hostabi.Done) *fault.Error {
 	case d.Status == hostabi.StatusOK && json.Valid(d.Output):
 		return nil
 	case d.Status == hostabi.StatusOK:
-		return m.badOutput("its result is not JSON")
+		return m.badOutput(notJSON(d.Output))
 	}
 	ended := fmt.Sprintf("air_call returned %d", d.Status)
 	if !m.ABI.KnowsAir() {
@@ -172,6 +175,9 @@ func (m Module) trapFault(d hostabi.Done) *fault.Error {
 	if len(stack) > 0 {
 		e = e.With("stack", stack)
 	}
+	if strings.HasSuffix(reason, "unreachable") {
+		e = e.WithHint("the guest aborted or panicked: what it printed, if anything, says why")
+	}
 	return e
 }
 
@@ -189,7 +195,14 @@ func size(bytes int64) string {
 
 func (m Module) badOutput(why string) *fault.Error {
 	return fault.New(fault.GuestError, "bad_output", "%s: %s", m.Tool, why).
-		WithHint("the capability breaks its contract: tell its publisher")
+		WithHint("the capability breaks its contract: mend it, or tell its publisher")
+}
+
+func notJSON(output []byte) string {
+	if len(bytes.TrimSpace(output)) == 0 {
+		return "its result is empty, which is not JSON"
+	}
+	return fmt.Sprintf("its result is not JSON: it begins with %q", printable(string(output[:min(len(output), 100)]), 100))
 }
 
 const maxGuestError = 64 << 10

@@ -57,3 +57,30 @@ func TestMemoryFaultNamesTheLimit(t *testing.T) {
 		}
 	}
 }
+
+// TestOutput is cut to its JSON; one that is none is shown.
+func TestOutput(t *testing.T) {
+	m, _ := Module{Tool: "t.t", ABI: hostabi.WASICommand}.complete()
+	if r, err := m.result(hostabi.Done{Output: []byte(" {}\r\n")}); err != nil || string(r.output) != "{}" {
+		t.Errorf("%q, %v", r.output, err)
+	}
+	for output, want := range map[string]string{
+		" \n":                          "t.t: its result is empty, which is not JSON",
+		"hello":                        `t.t: its result is not JSON: it begins with "hello"`,
+		`{"a":NaN}`:                    `t.t: its result is not JSON: it begins with "{\"a\":NaN}"`,
+		"x" + strings.Repeat("y", 200): `t.t: its result is not JSON: it begins with "x` + strings.Repeat("y", 99) + `"`,
+	} {
+		if _, err := m.result(hostabi.Done{Output: []byte(output)}); err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %s", output, err, want)
+		}
+	}
+}
+
+// TestStoppedWhileCompiling is not the tool's doing, and says so.
+func TestStoppedWhileCompiling(t *testing.T) {
+	p, m := newPool(t), Module{Tool: "t.t", SHA256: strings.Repeat("0", 64)}
+	stopped := &endedError{causeStopped, errors.New("deadline reached")}
+	if got := p.loadFault(m, stopped).Error(); got != "compiling the module of t.t: deadline reached" {
+		t.Error(got)
+	}
+}

@@ -89,10 +89,12 @@ func (s *server) work() error {
 		return err
 	}
 	s.engine.Reset() // makes an instance while the host gets its first call together
-	s.idle = time.AfterFunc(trimAfter, func() { trim(profile) })
 	for {
 		if err := s.next(); err != nil {
 			return nil // the host hung up
+		}
+		if s.idle == nil { // not before: a spare that waits for its first call is to be fast
+			s.idle = time.AfterFunc(trimAfter, func() { trim(profile) })
 		}
 		s.idle.Reset(trimAfter)
 	}
@@ -155,7 +157,9 @@ func (s *server) next() error {
 	if err != nil {
 		return err
 	}
-	s.idle.Stop()
+	if s.idle != nil {
+		s.idle.Stop()
+	}
 	if t == hostabi.FrameFreeze {
 		return s.conn.Send(hostabi.FrameImage, s.engine.Freeze())
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // compileTimeout bounds the loading of one module.
-const compileTimeout = 20 * time.Second
+const compileTimeout = slowdown * 20 * time.Second
 
 // worker is the host's end of one worker: loaded with one module, used for one call at a
 // time.

@@ -88,7 +88,8 @@ func commandConditions() []seccomp.NameWithConditions {
 // withoutSetID refuses to make a file that runs under its owner's or its group's rights. The
 // bits count for nothing in here, but in a folder of the host they would count outside: for
 // everybody there the file would be a way to become the user who runs air. The kernel looks
-// at a mode in open only where that may create a file.
+// at a mode in open only where that may create a file. mkdir is left alone: it makes no file
+// and the kernel takes no such bit from it, a folder has its parent's.
 func withoutSetID() (conditions []seccomp.NameWithConditions) {
 	const temporary = unix.O_TMPFILE &^ unix.O_DIRECTORY
 	setID := func(argument uint32) seccomp.Condition { return some(argument, unix.S_ISUID|unix.S_ISGID) }
@@ -97,7 +98,7 @@ func withoutSetID() (conditions []seccomp.NameWithConditions) {
 		mode uint32 // which argument
 	}{
 		{"chmod", 1}, {"fchmod", 1}, {"fchmodat", 2}, {"fchmodat2", 2},
-		{"creat", 1}, {"mknod", 1}, {"mknodat", 2}, {"mkdir", 1}, {"mkdirat", 2},
+		{"creat", 1}, {"mknod", 1}, {"mknodat", 2},
 	} {
 		conditions = append(conditions, when(c.name, setID(c.mode)))
 	}

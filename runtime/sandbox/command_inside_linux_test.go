@@ -14,6 +14,7 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/elastic/go-seccomp-bpf"
 	"github.com/elastic/go-seccomp-bpf/arch"
 	"golang.org/x/sys/unix"
 )
@@ -46,6 +47,8 @@ func serveIfInside() {
 		_, err = Command{Argv: []string{"true"}, Mounts: System()}.Start(context.Background())
 	case "host":
 		err = hostSleep(os.Args[2])
+	case "untraced":
+		err = untraced(os.Args[2])
 	}
 	if err != nil {
 		fmt.Println(err)
@@ -132,6 +135,8 @@ func makeSetID(dir string) error {
 		{"mknod", [4]uintptr{added, unix.S_IFREG | mode}, unix.EPERM},
 		{"mknodat", [4]uintptr{here, added, unix.S_IFREG | mode}, unix.EPERM},
 		{"openat2", [4]uintptr{here, added, added, 24}, unix.ENOSYS},
+		{"mkdir", [4]uintptr{pointer(filepath.Join(dir, "made")), 0o6755}, 0}, // without the bits
+		{"mkdirat", [4]uintptr{here, pointer(filepath.Join(dir, "made at")), 0o6755}, 0},
 		{"openat", [4]uintptr{here, file, unix.O_RDONLY, mode}, 0}, // nothing is created
 	} {
 		number, ok := native.SyscallNames[c.name]
@@ -212,6 +217,31 @@ func hostSleep(tag string) error {
 	}
 	_, err = p.Wait()
 	return err
+}
+
+// untraced runs a script from a host where no process may be traced.
+func untraced(text string) error {
+	if err := noNewPrivileges(); err != nil {
+		return err
+	}
+	if err := (systemCalls{otherwise: seccomp.ActionAllow, refuse: []string{"ptrace"}}).install(); err != nil {
+		return err
+	}
+	c := limited(text)
+	c.Mounts, c.Stdout = System(), os.Stdout
+	p, err := c.Start(context.Background())
+	if err != nil {
+		return err
+	}
+	_, err = p.Wait()
+	return err
+}
+
+// limited runs a script under limits that the init could not live with for long.
+func limited(text string) Command {
+	c := script(text)
+	c.Limits.CPUSeconds, c.Limits.MemoryBytes = 1, 64<<20
+	return c
 }
 
 // tagged returns the processes that have a variable in their environment.

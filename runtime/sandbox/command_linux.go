@@ -68,9 +68,19 @@ func (c Command) check() error {
 	if f, ok := c.Stdin.(*os.File); ok && isTerminal(f) {
 		return errors.New("a command does not read from a terminal")
 	}
-	for _, m := range c.Mounts {
+	layers := 0
+	for _, m := range append([]Mount{{Source: c.Home, Target: CommandHome}}, c.Mounts...) {
 		if m.Target == "/" || !path.IsAbs(m.Target) || path.Clean(m.Target) != m.Target {
 			return &MountError{m, errors.New("the target is no absolute, clean path below /")}
+		}
+		if max(len(m.Source), len(m.Target), len(m.Upper)) >= unix.PathMax {
+			return &MountError{m, unix.ENAMETOOLONG}
+		}
+		if m.Mode == Layered {
+			layers += len(m.Target) + layerBytes
+		}
+		if layers > layersBytes {
+			return &MountError{m, errors.New("there are too many layered mounts to report on")}
 		}
 	}
 	return nil
@@ -199,8 +209,9 @@ func (c Command) initCommand(ctx context.Context, files ...*os.File) *exec.Cmd {
 	cmd.Args = []string{initName}
 	cmd.Dir = "/"
 	// One thread runs at a time and nothing is collected: the init does next to nothing,
-	// and must not need a new thread where the program has used up all processes.
-	cmd.Env = []string{"GOMAXPROCS=1", "GOGC=off", "GODEBUG=containermaxprocs=0,updatemaxprocs=0", "GOTRACEBACK=none"}
+	// and must not need a new thread where the program has used up all processes. The
+	// limit, at which it collects all the same, is many times what it needs.
+	cmd.Env = []string{"GOMAXPROCS=1", "GOGC=off", "GOMEMLIMIT=32MiB", "GODEBUG=containermaxprocs=0,updatemaxprocs=0", "GOTRACEBACK=none"}
 	cmd.ExtraFiles = files
 	uid, gid := os.Getuid(), os.Getgid()
 	cmd.SysProcAttr = &syscall.SysProcAttr{

@@ -476,6 +476,35 @@ func TestCommandLongFailure(t *testing.T) {
 	}
 }
 
+// What would be too long for the init to report is refused before anything starts.
+func TestCommandTooLong(t *testing.T) {
+	long := "/" + strings.Repeat("x", unix.PathMax-1)
+	layers := make([]Mount, 1000)
+	for i := range layers {
+		layers[i] = Mount{Source: "/usr", Target: fmt.Sprintf("/layer%d", i), Upper: t.TempDir(), Mode: Layered}
+	}
+	for name, c := range map[string]Command{
+		"source": {Mounts: []Mount{{Source: long, Target: "/x"}}},
+		"target": {Mounts: []Mount{{Source: "/usr", Target: long}}},
+		"upper":  {Mounts: []Mount{{Source: "/usr", Target: "/x", Upper: long, Mode: Layered}}},
+		"home":   {Home: long},
+		"layers": {Mounts: layers},
+	} {
+		c.Argv = []string{"true"}
+		var mount *MountError
+		if _, err := c.Start(t.Context()); !errors.As(err, &mount) || name != "layers" && !errors.Is(err, unix.ENAMETOOLONG) {
+			t.Errorf("%s: %.200v", name, err)
+		}
+	}
+	// The longest path that the kernel takes gets an answer, and the right one.
+	deep := strings.Repeat("/x", (unix.PathMax-1)/2)
+	_, err := Command{Argv: []string{"true"}, Mounts: append(System(), Mount{Source: deep, Target: deep})}.Start(t.Context())
+	var mount *MountError
+	if !errors.As(err, &mount) || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%.200v", err)
+	}
+}
+
 // What is counted for the user who runs air, outside too, is limited for one run.
 func TestCommandLimitsOfTheUser(t *testing.T) {
 	run(t, script("cd /proc/sys/user; cat max_user_namespaces max_inotify_instances; grep -c 'core file size *1 *1 ' /proc/self/limits")).
@@ -538,6 +567,46 @@ func TestCommandP6Limits(t *testing.T) {
 	c = script("ulimit -n; ulimit -Hn; ulimit -Hc")
 	c.Limits.OpenFiles = 77
 	run(t, c).want(t, 0, "77\n77\n0")
+}
+
+// The init is not under the limits of what it holds, and the program is under them from its
+// first instruction.
+func TestCommandLimitsOfTheProgramAlone(t *testing.T) {
+	const limits = "cd /proc; grep -h -e 'Max cpu' -e 'Max data' %s | tr -s ' ' | sed 's, $,,'; grep Tracer self/status"
+	data := "Max data size 67108864 67108864 bytes"
+	r := run(t, limited(fmt.Sprintf(limits, "self/limits")))
+	if strings.HasPrefix(holder(r.p, "memory"), "cgroup") {
+		data = ownLimit(t, "Max data")
+	}
+	held := "Max cpu time 1 1 seconds\n" + data + "\nTracerPid:\t0"
+	r.want(t, 0, held)
+	run(t, limited(fmt.Sprintf(limits, "1/limits"))).want(t, 0, ownLimit(t, "Max cpu")+"\n"+ownLimit(t, "Max data")+"\nTracerPid:\t0")
+	if r := run(t, limited("while :; do :; done")); r.Signal != int(unix.SIGKILL) || r.Killed {
+		t.Errorf("%+v", r.Exit)
+	}
+
+	host := exec.CommandContext(t.Context(), "/proc/self/exe")
+	host.Args = []string{insideName, "untraced", fmt.Sprintf(limits, "self/limits")}
+	out, err := host.CombinedOutput()
+	if got := strings.TrimSpace(string(out)); err != nil || got != held {
+		t.Errorf("untraced: %v\n%s\nwant\n%s", err, got, held)
+	}
+}
+
+// ownLimit is the line of this process's limits that begins with name.
+func ownLimit(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile("/proc/self/limits")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, name) {
+			return strings.Join(strings.Fields(line), " ")
+		}
+	}
+	t.Fatalf("no %q in %s", name, text)
+	return ""
 }
 
 func TestCommandP6ForkBomb(t *testing.T) {

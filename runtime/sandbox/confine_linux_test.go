@@ -319,3 +319,23 @@ func tellRefusals(outside string) {
 		}
 	}
 }
+
+// A jump is 8 bits wide.
+func TestListOfManyConditions(t *testing.T) {
+	list := func(n int) systemCalls {
+		conditions := make([]seccomp.Condition, n)
+		for i := range conditions {
+			conditions[i] = none(0, 1<<i)
+		}
+		return systemCalls{otherwise: seccomp.ActionAllow, refuseWhen: []seccomp.NameWithConditions{when("read", conditions...)}}
+	}
+	if got := decision(t, list(63), "read", 0); got != seccomp.ActionErrno|1 {
+		t.Errorf("63 conditions that hold: %#x", uint32(got))
+	}
+	if got := decision(t, list(63), "read", 1); got != seccomp.ActionAllow {
+		t.Errorf("63, of which the first fails: %#x", uint32(got))
+	}
+	if _, err := list(64).program(); err == nil {
+		t.Error("64 conditions were taken")
+	}
+}

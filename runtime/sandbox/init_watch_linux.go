@@ -24,7 +24,7 @@ type watch struct {
 
 	mu   sync.Mutex
 	made []byte // its text when all was made
-	now  []byte // room for another text: the init collects no garbage
+	now  []byte // room for another text: nothing that is done again and again may allocate, see initCommand
 }
 
 // newWatch begins with the mounts as they are, and wants one at each target.
@@ -38,9 +38,13 @@ func newWatch(targets []string) (*watch, error) {
 		return nil, err
 	}
 	w.made, w.now = w.now, make([]byte, len(w.now)+4096)
-	found := mountsOf(w.made)
+	found := map[string]bool{}
+	for line := range bytes.Lines(w.made) {
+		_, target := placeOf(line)
+		found[unescaped(target)] = true
+	}
 	for _, target := range targets {
-		if !slices.ContainsFunc(found, func(m mounted) bool { return m.target == target }) {
+		if !found[target] {
 			return nil, fmt.Errorf("%q: the mount is gone already", target)
 		}
 	}
@@ -104,29 +108,55 @@ func (w *watch) read() error {
 // lostOf returns the target of a mount that one table has and another has not, or has
 // elsewhere.
 func lostOf(made, now []byte) string {
-	there := mountsOf(now)
-	for _, m := range mountsOf(made) {
-		if !slices.Contains(there, m) {
-			return m.target
+	rest := now // the order of mounts is the same, as a rule
+	for len(made) > 0 {
+		var line []byte
+		line, made = cut(made, '\n')
+		number, target := placeOf(line)
+		behind, found := behindPlace(rest, number, target)
+		if !found {
+			behind, found = behindPlace(now, number, target)
 		}
+		if !found {
+			return unescaped(target)
+		}
+		rest = behind
 	}
 	return ""
 }
 
-// mounted is a mount by its number, and where it lies.
-type mounted struct{ number, target string }
-
-// mountsOf reads a table; one line is a mount: number, parent, device, root, target and more.
-func mountsOf(table []byte) (mounts []mounted) {
-	for line := range bytes.Lines(table) {
-		if f := bytes.Fields(line); len(f) > 4 {
-			mounts = append(mounts, mounted{string(f[0]), unescaped(string(f[4]))})
+// behindPlace returns what follows a mount in a table.
+func behindPlace(table, number, target []byte) (rest []byte, found bool) {
+	for len(table) > 0 {
+		var line []byte
+		line, table = cut(table, '\n')
+		n, t := placeOf(line)
+		if bytes.Equal(n, number) && bytes.Equal(t, target) {
+			return table, true
 		}
 	}
-	return mounts
+	return nil, false
+}
+
+// placeOf returns a mount's number and its target, as the kernel writes it. A line is number,
+// parent, device, root, target and more.
+func placeOf(line []byte) (number, target []byte) {
+	number, line = cut(line, ' ')
+	for range 3 {
+		_, line = cut(line, ' ')
+	}
+	target, _ = cut(line, ' ')
+	return number, target
+}
+
+func cut(text []byte, at byte) (before, after []byte) {
+	if i := bytes.IndexByte(text, at); i >= 0 {
+		return text[:i], text[i+1:]
+	}
+	return text, nil
 }
 
 // unescaped undoes how the kernel writes a path in a table of words.
-func unescaped(path string) string {
-	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\043`, "#", `\134`, `\`).Replace(path)
+func unescaped(path []byte) string {
+	return strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\043`, "#", `\134`, `\`).Replace(string(path))
 }

@@ -20,6 +20,9 @@ const (
 	packetBytes = 192 << 10
 	// textBytes bounds a text in a failure.
 	textBytes = 16 << 10
+	// layersBytes bounds what is said of all layers, and layerBytes what is said of one besides
+	// its target.
+	layersBytes, layerBytes = 128 << 10, 512
 )
 
 // initMessage is what the init says to the host: once when the program runs, once when it

@@ -328,7 +328,8 @@ func openLayers(lower, upper string) (source, string, error) {
 		return source{tree, true}, "overlay", nil
 	}
 	alone, openErr := openSource(files)
-	return alone, "a folder of its own, for there is no overlay: " + err.Error(), openErr
+	how := "a folder of its own, for there is no overlay: " + err.Error()
+	return alone, how[:min(len(how), layerBytes-64)], openErr // beside a message's own words
 }
 
 // add makes one mount in the new root.

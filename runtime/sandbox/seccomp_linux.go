@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"github.com/elastic/go-seccomp-bpf"
@@ -87,6 +88,11 @@ func (s systemCalls) program() ([]bpf.Instruction, error) {
 		program = append(program,
 			bpf.JumpIf{Cond: bpf.JumpEqual, Val: uint32(number), SkipFalse: 1}, bpf.RetConstant{Val: noSuchCall})
 	}
+	for _, c := range slices.Concat(s.refuseWhen, s.allowWhen) {
+		if len(c.Conditions) > mostConditions {
+			return nil, fmt.Errorf("listing system calls: %s has %d conditions, more than a jump can skip", c.Name, len(c.Conditions))
+		}
+	}
 	const refused = uint32(seccomp.ActionErrno) | uint32(unix.EPERM)
 	program = append(program, answers(native, s.refuse, s.refuseWhen, refused)...)
 	program = append(program, answers(native, s.allow, s.allowWhen, uint32(seccomp.ActionAllow))...)
@@ -122,6 +128,9 @@ func answers(native *arch.Info, names []string, when []seccomp.NameWithCondition
 	}
 	return program
 }
+
+// mostConditions of one set keep its longest jump, 4 for each and 2, within 8 bits.
+const mostConditions = (255 - 2) / 4
 
 // answerWhen looks at both words of each condition's argument.
 func answerWhen(number uint32, conditions []seccomp.Condition, answer uint32) []bpf.Instruction {

@@ -53,7 +53,7 @@ func (w *Worker) Load() error {
 	if err != nil {
 		return err
 	}
-	if err := setLimits(limits); err != nil {
+	if err := setLimits(0, limits); err != nil {
 		return err
 	}
 	if err := noNewPrivileges(); err != nil {
@@ -88,7 +88,7 @@ func (w *Worker) Serve() error {
 	}
 	unix.Close(w.loaded.statm)
 	more := w.MemoryBytes + overheadBytes
-	err = setLimits([]limit{
+	err = setLimits(0, []limit{
 		{"address space", unix.RLIMIT_AS, uint64(now.mapped + more + reservedBytes)},
 		{"data", unix.RLIMIT_DATA, uint64(now.data + more)},
 		{"fsize", unix.RLIMIT_FSIZE, 0},
@@ -136,15 +136,16 @@ func (w *Worker) loadingLimits() ([]limit, error) {
 	}, err
 }
 
-// setLimits lowers limits, and leaves those alone that are lower already.
-func setLimits(limits []limit) error {
+// setLimits lowers limits of a process, 0 for this one, and leaves those alone that are lower
+// already.
+func setLimits(pid int, limits []limit) error {
 	for _, l := range limits {
 		var now unix.Rlimit
-		if err := unix.Prlimit(0, l.resource, nil, &now); err != nil {
+		if err := unix.Prlimit(pid, l.resource, nil, &now); err != nil {
 			return fmt.Errorf("reading rlimit %s: %w", l.name, err)
 		}
 		v := min(l.value, now.Max)
-		if err := unix.Prlimit(0, l.resource, &unix.Rlimit{Cur: v, Max: v}, nil); err != nil {
+		if err := unix.Prlimit(pid, l.resource, &unix.Rlimit{Cur: v, Max: v}, nil); err != nil {
 			return fmt.Errorf("setting rlimit %s to %d: %w", l.name, v, err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -67,10 +68,17 @@ type testWorker struct {
 // startWorker starts this program in a role.
 func startWorker(t *testing.T, role, dir string) *testWorker {
 	t.Helper()
+	return startWorkerFrom(t, thisProgram(), role, dir)
+}
+
+// startWorkerFrom runs a copy of this program.
+func startWorkerFrom(t *testing.T, program, role, dir string) *testWorker {
+	t.Helper()
 	end, other := socketPair(t)
 	defer other.Close() // or a dead worker's silence would last
 	w := &testWorker{t: t, end: end, lines: bufio.NewScanner(end)}
 	w.cmd = WorkerCommand(context.Background(), []string{workerTest, role, dir}, other, &w.stderr)
+	w.cmd.Path = program
 	var err error
 	if w.exited, err = Start(w.cmd); err != nil {
 		t.Fatal(err)
@@ -363,7 +371,7 @@ func manyThreads(n int) {
 }
 
 func TestTrimLetsPagesGo(t *testing.T) {
-	w := startWorker(t, "trims", cacheFolder(t))
+	w := startWorkerFrom(t, copyInSmallPieces(t), "trims", cacheFolder(t))
 	w.expect("serving")
 	before := ResidentBytes(w.cmd.Process.Pid)
 	w.answer()
@@ -371,13 +379,33 @@ func TestTrimLetsPagesGo(t *testing.T) {
 	after := ResidentBytes(w.cmd.Process.Pid)
 	w.answer()
 	w.endsWell()
-	// How much comes back with the next page that is used is the file system's choice: all of
-	// the code at once where its cache holds large pieces.
 	t.Logf("resident: %d KiB before, %d after", before>>10, after>>10)
 	const least = 256 << 10
 	if after > before-least {
 		t.Errorf("resident: %d before, %d after", before, after)
 	}
+}
+
+// copyInSmallPieces copies this program. How much of it comes back with the next page that is
+// used depends on how it was written: all of the code at once where the file system's cache
+// holds it in large pieces.
+func copyInSmallPieces(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(thisProgram())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(filepath.Join(t.TempDir(), "program"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o700)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for piece := range slices.Chunk(text, 4096) {
+		if _, err := f.Write(piece); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return f.Name()
 }
 
 func trimmingWorker(dir string) error {
