@@ -1,6 +1,9 @@
 package engine
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // replenish keeps one worker of a module more than calls are under way, and at least two,
 // from its first call on: it starts another one in the background. A call after one whose
@@ -24,9 +27,17 @@ func (p *Pool) replenish(m Module) {
 	p.background.Go(func() { p.startSpare(m) })
 }
 
+// spareDelay is how long a spare is not started: loading takes a processor from the call
+// that needs one now.
+const spareDelay = 50 * time.Millisecond
+
 func (p *Pool) startSpare(m Module) {
 	ctx, cancel := p.untilClosed()
 	defer cancel()
+	select {
+	case <-time.After(spareDelay):
+	case <-ctx.Done():
+	}
 	w, err := p.start(ctx, m)
 	if err != nil {
 		p.failed(m, err)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +16,8 @@ import (
 
 	"github.com/aircoding/air/runtime"
 	"github.com/aircoding/air/runtime/engine"
+
+	"golang.org/x/sys/unix"
 )
 
 // kilobyte is the input of the text task, 1 KiB, and upper its answer.
@@ -154,23 +157,53 @@ func BenchmarkBusyCall(b *testing.B) {
 	report("isolated_call_c_two_callers/extism_fresh", got[0], got[1])
 }
 
-// BenchmarkThroughput compares two callers at once with one.
+// BenchmarkThroughput compares two callers on all processors with the same two on one.
 func BenchmarkThroughput(b *testing.B) {
 	const calls = 100
 	for _, c := range []struct{ name, path string }{{"go", built(b).textModule}, {"c", cModule}} {
-		g := newGuest(b, c.path)
-		by := func(callers int) part {
-			return timed(func() {
-				g.together(callers, func(int) (err error) {
-					for range calls / callers {
-						err = errors.Join(err, g.call())
-					}
-					return err
-				})
-			})
+		on := func(processors unix.CPUSet) part {
+			pin(b, processors)
+			g := newGuest(b, c.path) // its workers stay where they were started
+			g.together(2, func(int) error { return g.call() })
+			return func() time.Duration {
+				pin(b, processors)
+				return timed(func() {
+					g.together(2, func(int) (err error) {
+						for range calls / 2 {
+							err = errors.Join(err, g.call())
+						}
+						return err
+					})
+				})()
+			}
 		}
-		got := medians(b, by(1), by(2))
-		report("throughput_two_workers_"+c.name+"/one", got[0], got[1]) // the time that one takes, of two
+		var all, one unix.CPUSet
+		fatal(b, unix.SchedGetaffinity(0, &all))
+		one.Set(first(all))
+		got := medians(b, on(one), on(all))
+		pin(b, all)
+		report("throughput_two_workers_"+c.name+"/one", got[0], got[1]) // the time that one processor takes, of all
+	}
+}
+
+func first(set unix.CPUSet) (processor int) {
+	for !set.IsSet(processor) {
+		processor++
+	}
+	return processor
+}
+
+// pin has all threads of this process, and those that they start, run on some processors.
+func pin(b *testing.B, processors unix.CPUSet) {
+	b.Helper()
+	threads, err := os.ReadDir("/proc/self/task")
+	fatal(b, err)
+	for _, t := range threads {
+		id, err := strconv.Atoi(t.Name())
+		fatal(b, err)
+		if err := unix.SchedSetaffinity(id, &processors); err != unix.ESRCH { // a thread may end meanwhile
+			fatal(b, err)
+		}
 	}
 }
 
