@@ -41,10 +41,11 @@ func TestBackingOff(t *testing.T) {
 	hand.advance(900 * time.Millisecond)
 	refused(100 * time.Millisecond)
 	hand.advance(100 * time.Millisecond)
-	for _, wait := range []time.Duration{2, 4, 8, 16, 32, 60, 60} {
+	for _, seconds := range []int{2, 4, 8, 16, 32, 60, 60} {
+		wait := time.Duration(seconds) * time.Second
 		crash()
-		refused(wait * time.Second)
-		hand.advance(wait * time.Second)
+		refused(wait)
+		hand.advance(wait)
 	}
 	p.spawn = spawning(workerName)
 	mustInvoke(t, p, m, `{}`)

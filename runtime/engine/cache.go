@@ -81,8 +81,7 @@ func (c *Cache) find(ctx context.Context, module string) (entry, error) {
 		return entry{}, ctx.Err()
 	}
 	if err != nil {
-		c.remove(e.dir)
-		return entry{}, &damagedError{err}
+		return entry{}, &damagedError{errors.Join(err, c.remove(e.dir))}
 	}
 	now := time.Now()
 	_ = os.Chtimes(e.dir, now, now) // the age of entries is for tidiness only
@@ -105,7 +104,7 @@ func (e *entry) checkFrozen() error {
 	}
 	if err != nil {
 		e.frozen = false
-		os.Remove(path)
+		err = errors.Join(err, os.Remove(path))
 	}
 	return err
 }
@@ -146,7 +145,7 @@ func (c *Cache) storeFrozen(module string, image []byte) (err error) {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // it is not there any more after the rename
+	defer func() { _ = os.Remove(f.Name()) }() // it is not there any more after the rename
 	_, err = f.Write(image)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err

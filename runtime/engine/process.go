@@ -19,7 +19,7 @@ type process struct {
 	cmd    *exec.Cmd
 	socket *socket
 	stderr capped
-	exited <-chan error // closed when the process is gone; how it ended is in cmd.ProcessState
+	exited chan struct{} // closed when the process is gone; how it ended is in cmd.ProcessState
 
 	mu     sync.Mutex
 	reason error // why it was killed; nil while it was not
@@ -32,12 +32,18 @@ func startProcess(argv []string) (*process, error) {
 		return nil, err
 	}
 	defer worker.Close()
-	p := &process{socket: host}
+	p := &process{socket: host, exited: make(chan struct{})}
 	p.cmd = sandbox.WorkerCommand(context.Background(), argv, worker, &p.stderr)
-	if p.exited, err = sandbox.Start(p.cmd); err != nil {
+	ended, err := sandbox.Start(p.cmd)
+	if err != nil {
 		host.close()
 		return nil, err
 	}
+	go func() {
+		for range ended {
+		}
+		close(p.exited)
+	}()
 	return p, nil
 }
 

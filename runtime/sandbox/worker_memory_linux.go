@@ -84,7 +84,7 @@ func relocates(path string) bool {
 	if err != nil {
 		return true
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // it was only read
 	return file.Type != elf.ET_EXEC || slices.ContainsFunc(file.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_DYNAMIC })
 }
 

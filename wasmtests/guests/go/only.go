@@ -31,9 +31,13 @@ func only(in input) (any, error) {
 	case "panic":
 		panic(in.Text)
 	case "hoard":
-		var all [][]byte
-		for {
-			all = append(all, make([]byte, 1<<20))
+		type held struct {
+			next  *held
+			bytes [1 << 20]byte
+		}
+		for all := (*held)(nil); ; {
+			all = &held{next: all}
+			all.bytes[in.Count&0xff] = 1
 		}
 	}
 	return nil, air.Fail("bad_input", "unknown op")

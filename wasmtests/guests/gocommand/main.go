@@ -24,7 +24,7 @@ func main() {
 		fail(2, err)
 	}
 	if rest, err := io.ReadAll(io.MultiReader(decoder.Buffered(), os.Stdin)); err != nil || len(rest) > 0 {
-		fail(2, fmt.Errorf("%q behind the input, %v", rest, err))
+		fail(2, fmt.Errorf("%q behind the input, %w", rest, err))
 	}
 	if input.Panic {
 		panic("as I was told")
