@@ -12,7 +12,8 @@ import (
 )
 
 var builtinNames = []string{
-	"artifact.create", "artifact.read", "event.emit", "fs.list", "fs.read", "fs.stat", "fs.write",
+	"air.undo", "artifact.create", "artifact.read", "event.emit", "fs.list", "fs.read", "fs.stat", "fs.write",
+	"network.fetch", "permission.request", "shell.run",
 }
 
 func TestBuiltinManifestsAreValid(t *testing.T) {
@@ -65,7 +66,7 @@ func TestBuiltinTools(t *testing.T) {
 		if tool.Unrecorded != (tool.Name == "event.emit") {
 			t.Errorf("%s: unrecorded is %v", tool.Name, tool.Unrecorded)
 		}
-		if p, ofFiles := tool.Permissions, strings.HasPrefix(tool.Name, "fs."); (p.Read || p.Write) != ofFiles {
+		if p, ofFiles := tool.Permissions, strings.HasPrefix(tool.Name, "fs.") || tool.Name == "air.undo"; (p.Read || p.Write) != ofFiles {
 			t.Errorf("%s: permissions are %+v", tool.Name, p)
 		}
 	}
@@ -108,6 +109,11 @@ func TestBuiltinSchemas(t *testing.T) {
 		{"fs.write", "in", `{"path":"x","content":"","create_parent_dirs":true}`, true},
 		{"fs.write", "in", `{"path":"x","content":"","expected_existing_sha256":"ABC"}`, false},
 		{"fs.write", "out", `{"path":"x","bytes_written":0,"sha256":"` + strings.Repeat("0", 64) + `"}`, true},
+		{"air.undo", "in", `{}`, true},
+		{"air.undo", "in", `{"run_id":"01890000-0000-7000-8000-000000000001"}`, true},
+		{"air.undo", "in", `{"run_id":"../x"}`, false},
+		{"air.undo", "out", `{"run_id":"x","tool":"fs.write","files":[{"path":"a","change":"restored"}],"file_count":1,"truncated":false}`, true},
+		{"air.undo", "out", `{"run_id":"x","tool":"fs.write","files":[{"path":"a","change":"lost"}],"file_count":1,"truncated":false}`, false},
 		{"artifact.create", "in", `{"type":"report","content":"x","metadata":{"a":[1]}}`, true},
 		{"artifact.create", "in", `{"type":"../x","content":"x"}`, false}, // G24
 		{"artifact.read", "in", `{"artifact_id":"art_1","offset_bytes":5,"limit_bytes":10}`, true},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/aircoding/air/internal/schema"
 	"github.com/aircoding/air/resources"
+	"github.com/aircoding/air/runtime/permission"
 )
 
 func TestSampleManifestIsValid(t *testing.T) {
@@ -389,12 +390,25 @@ func TestDetectors(t *testing.T) {
 	}
 }
 
+// Commands in a scope are patterns of the words of one command.
+func TestCommandScopes(t *testing.T) {
+	for pattern, ok := range map[string]bool{
+		"go test **": true, "git commit -m *": true, "find . -exec cat {} \\;": true, "echo '$x'": true,
+		"go test && rm x": false, "echo $HOME": false, "echo \"x\"": false, "echo 'x": false, "a [": false, "": false, " ": false,
+	} {
+		if got := badPattern(permission.Run)(pattern) == ""; got != ok {
+			t.Errorf("%q: accepted is %v, want %v", pattern, got, ok)
+		}
+	}
+}
+
 func TestEndpoints(t *testing.T) {
 	for endpoint, ok := range map[string]bool{
 		"https://api.example.com:443": true, "http://localhost:8080": true, "https://*.example.com:443": true, "https://[::1]:443": true,
 		"https://api.example.com": false, "https://api.example.com:443/x": false, "https://u@api.example.com:443": false, "ftp://a.b:21": false,
 		"https://*:443": false, "https://*.com:443": false, "https://a.*.com:443": false, "api.example.com:443": false, "https://a.b:70000": false,
 		"https://A.b:443?x": false, "": false,
+		"https://0x7f.1:443": false, "https://b\u00fccher.example:443": false, "https://*.127.0.0.1:443": false, "https://a.b:0443": false,
 	} {
 		if got := badEndpoint(endpoint) == ""; got != ok {
 			t.Errorf("%q: accepted is %v, want %v", endpoint, got, ok)

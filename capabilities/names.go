@@ -32,8 +32,8 @@ var reserved = []string{
 	// namespaces of further tools of air
 	"process", "event", "secret", "air", "mcp",
 	// built-in capabilities of the trust model, section 12, and of resources
-	"core-filesystem", "core-shell", "core-git", "core-project", "core-artifacts", "core-context", "core-permission", "core-doctor",
-	"core-events", "toolchain-cpp", "debug-basic", "gui-evidence-basic", "network-evidence-basic", "ui-design-assets-basic",
+	"core-filesystem", "core-shell", "core-network", "core-git", "core-project", "core-artifacts", "core-context", "core-permission", "core-doctor",
+	"core-events", "core-undo", "toolchain-cpp", "debug-basic", "gui-evidence-basic", "network-evidence-basic", "ui-design-assets-basic",
 	localID,
 }
 

@@ -21,9 +21,9 @@ func checkPermissions(d PermissionDeclaration, at string, p *problems) {
 		has        bool
 		check      func(string) string
 	}{
-		{"read", "read_project", s.Read, d.ReadProject, bad(permission.CheckPathPattern)},
-		{"write", "write_project", s.Write, d.WriteProject, bad(permission.CheckPathPattern)},
-		{"commands", "execute_commands", s.Commands, d.ExecuteCommands, bad(permission.CheckPattern)},
+		{"read", "read_project", s.Read, d.ReadProject, badPattern(permission.Read)},
+		{"write", "write_project", s.Write, d.WriteProject, badPattern(permission.Write)},
+		{"commands", "execute_commands", s.Commands, d.ExecuteCommands, badPattern(permission.Run)},
 		{"network", "network", s.Network, d.Network, badEndpoint},
 		{"tools", "", s.Tools, true, badTool},
 		{"secrets", "credentials", s.Secrets, d.Credentials, badSecret},
@@ -70,13 +70,13 @@ func badLine(text string) string {
 	return ""
 }
 
-// bad refuses what the permission engine would let match nothing.
-func bad(check func(pattern string) error) func(pattern string) string {
+// badPattern refuses what the permission engine would let match nothing.
+func badPattern(kind permission.Kind) func(pattern string) string {
 	return func(pattern string) string {
 		if why := badLine(pattern); why != "" {
 			return why
 		}
-		if err := check(pattern); err != nil {
+		if err := permission.CheckScope(kind, pattern); err != nil {
 			return "is refused: " + err.Error()
 		}
 		return ""
@@ -103,7 +103,7 @@ func badEndpoint(endpoint string) string {
 	if strings.Contains(host, "*") || wildcard && !strings.Contains(host, ".") {
 		return "names too many hosts: write the whole name, with *. in front at most"
 	}
-	return ""
+	return badPattern(permission.Net)(endpoint)
 }
 
 func badTool(name string) string {

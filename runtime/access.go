@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"io/fs"
 	"strings"
@@ -38,6 +39,10 @@ type Files interface {
 	Each(path string, visit func(Info) error) error
 	// Write creates or replaces a file as a whole: readers see the old or the new one.
 	Write(ctx context.Context, path string, content []byte, options WriteOptions) (Written, error)
+	// Undo takes back what a run wrote: the run with the id, or with the only one that
+	// begins so; with "" the last one of the session that stands. Nothing is changed
+	// when a file changed since. No capability can undo.
+	Undo(ctx context.Context, run string) (Undone, error)
 }
 
 // File is an open regular file.
@@ -148,6 +153,32 @@ func (c *run) countCall() *fault.Error {
 // Direct reports whether a person or their agent made this call, and no capability.
 func (a *Access) Direct() bool { return len(a.run.chain) == 0 }
 
+// Choose puts a question of the agent's own to a person and returns the option that they
+// take. It permits nothing. The call's clock stands meanwhile. A capability cannot ask.
+func (a *Access) Choose(ctx context.Context, q permission.AgentQuestion) (option string, err error) {
+	if !a.Direct() {
+		return "", fault.New(fault.PermissionDenied, "direct_only", "a capability cannot put a question to a person")
+	}
+	chooser, ok := a.registry.config.Approver.(permission.Chooser)
+	if !ok {
+		return "", fault.New(fault.ApprovalRequired, "no_terminal", "nobody can be asked: there is no terminal here, or prompts are switched off").
+			WithHint("decide without the answer, or ask where a person is")
+	}
+	if err := a.registry.append(ctx, a.run, event.PermissionRequested, map[string]any{"question": q}); err != nil {
+		return "", err
+	}
+	resume := pauseClock(ctx)
+	option, err = chooser.Choose(ctx, q)
+	resume()
+	if err == nil && ctx.Err() != nil { // an answer to a call that has ended since is none
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		return "", fmt.Errorf("asking %.80q: %w", q.Subject, err)
+	}
+	return option, nil
+}
+
 // Emit publishes an event of the calling capability. name is the part behind
 // "capability.<id>.", or all of it.
 func (a *Access) Emit(ctx context.Context, name string, payload json.RawMessage) error {
@@ -166,21 +197,13 @@ func (a *Access) Emit(ctx context.Context, name string, payload json.RawMessage)
 	if !event.IsCustom(full) {
 		return fault.New(fault.InvalidInput, "bad_event_name", "event name %.64q: lower-case words joined by dots are wanted", name)
 	}
-	a.publish(full, payload)
-	return nil
+	return a.publish(ctx, full, payload)
 }
 
 func (a *Access) spoofed(ctx context.Context, id, name string) error {
-	if a.registry.config.Spoofed != nil {
-		a.registry.config.Spoofed(ctx, id, name)
-	}
 	err := fault.New(fault.PermissionDenied, "spoofed_event", "capability %s may not emit %q: the name belongs to another", id, head(name, 128)).
 		WithHint("the capability is disabled; air enable %s brings it back", id)
-	for c := a.run.call.parent; c != nil; c = c.call.parent {
-		if c.owner().Capability == id {
-			c.end(err) // the capability is disabled: every call of it that is under way
-		}
-	}
+	a.registry.misbehaved(ctx, a.run.call.parent, id, "emitted the event "+head(name, 128)+", which is not its own", err)
 	return err
 }
 
@@ -192,16 +215,24 @@ func (c *run) end(err *fault.Error) {
 
 // Progress publishes an ephemeral progress, log or partial-output event of the call
 // that made this one, which is where a person watches.
-func (a *Access) Progress(kind string, payload json.RawMessage) {
-	a.publish("tool."+kind, payload)
+func (a *Access) Progress(ctx context.Context, kind string, payload json.RawMessage) error {
+	return a.publish(ctx, "tool."+kind, payload)
 }
 
-func (a *Access) publish(eventType string, payload json.RawMessage) {
+// publish shows what a capability says while it works. What may not be said ends its call.
+func (a *Access) publish(ctx context.Context, eventType string, payload json.RawMessage) error {
+	if guest := a.run.guest(); guest != nil {
+		if err := a.registry.withhold(ctx, guest, payload); err != nil {
+			guest.end(fault.From(err))
+			return err
+		}
+	}
 	e := a.registry.event(a.run, eventType, payload)
 	if n := len(a.run.chain); n > 0 {
 		e.Source = event.Source{Kind: "capability", ID: a.run.chain[n-1].Capability}
 	}
 	a.registry.config.Session.Events.Publish(e)
+	return nil
 }
 
 // NoteRead records that this task has seen the file with the digest. What a

@@ -26,7 +26,12 @@ func (a Artifacts) Create(ctx context.Context, meta artifact.New, content io.Rea
 		return artifact.Record{}, err
 	}
 	meta.Owner = a.run.owner()
-	return a.registry.createArtifact(ctx, a.run, meta, content)
+	paid := &metered{registry: a.registry, run: a.run, content: content}
+	record, err := a.registry.createArtifact(ctx, a.run, meta, paid)
+	if err != nil {
+		a.registry.unspend(a.run, paid.paid)
+	}
+	return record, err
 }
 
 func (r *Registry) createArtifact(ctx context.Context, c *run, meta artifact.New, content io.Reader) (artifact.Record, error) {
@@ -71,6 +76,10 @@ func (a Artifacts) Open(ctx context.Context, id string) (artifact.Record, artifa
 	}
 	if g := a.run.guest(); g != nil && !g.holds(record) {
 		return artifact.Record{}, nil, fault.New(fault.PermissionDenied, "foreign_artifact", "artifact %s is not %s's and was not handed to it", id, g.owner().Capability)
+	}
+	if record.Type == quarantineType {
+		return artifact.Record{}, nil, fault.New(fault.PermissionDenied, "quarantined", "artifact %s holds what was withheld from you", id).
+			WithHint("a person reads it with air artifact cat %s", id)
 	}
 	content, err := a.registry.config.Session.Artifacts.Open(record)
 	return record, content, err

@@ -15,6 +15,7 @@ type clock struct {
 	parent *clock
 	limit  time.Duration
 	cancel context.CancelCauseFunc
+	budget *account // whose remaining time the limit is, nil for the call's own
 
 	mu      sync.Mutex
 	left    time.Duration
@@ -91,8 +92,18 @@ func (c *clock) expire() {
 func (c *clock) stop() {
 	c.mu.Lock()
 	c.timer.Stop()
+	if c.pauses == 0 {
+		c.left -= time.Since(c.running)
+	}
 	c.mu.Unlock()
 	c.cancel(nil)
+}
+
+// spent is how long a stopped clock ran.
+func (c *clock) spent() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.limit - c.left
 }
 
 // explain turns the error of a call whose context has ended, because of that, into a
@@ -106,6 +117,9 @@ func (c *clock) explain(ctx context.Context, err error) error {
 		return err
 	}
 	for o := c; o != nil; o = o.parent {
+		if o.ranOut() && o.budget != nil {
+			return o.budget.outOfTime()
+		}
 		if o.ranOut() {
 			return fault.New(fault.Timeout, "deadline", "stopped after %v: %w", o.limit, err).WithHint("raise limits.timeout_ms in the manifest, or --timeout where it was given")
 		}

@@ -16,11 +16,14 @@ import (
 func (r *Registry) decide(ctx context.Context, c *run, plan []permission.Effect) ([]permission.Decision, error) {
 	decisions, err := r.answer(ctx, c, plan)
 	if len(decisions) > 0 && (!c.tool.Unrecorded || err != nil) {
-		if recordErr := r.append(context.WithoutCancel(ctx), c, event.PermissionDecided, map[string]any{"decisions": decisions}); recordErr != nil {
+		if recordErr := r.appendDecisions(context.WithoutCancel(ctx), c, event.PermissionDecided, "decisions", decisions); recordErr != nil {
 			return nil, recordErr
 		}
 	}
-	return decisions, c.denial(err)
+	if err != nil {
+		return decisions, c.denial(err)
+	}
+	return decisions, r.noteCredentials(ctx, c, decisions)
 }
 
 func (r *Registry) answer(ctx context.Context, c *run, plan []permission.Effect) ([]permission.Decision, error) {
@@ -33,6 +36,9 @@ func (r *Registry) answer(ctx context.Context, c *run, plan []permission.Effect)
 		return nil, err
 	}
 	request := c.request(r.config.Session.ID, effects)
+	if err := r.addCredentials(ctx, c, &request); err != nil {
+		return nil, err
+	}
 	decisions := c.root().approvals.apply(request, r.config.Permission.Decide(request))
 	return r.ask(ctx, c, request, decisions)
 }
@@ -69,7 +75,7 @@ func (r *Registry) ask(ctx context.Context, c *run, request permission.Request, 
 		return decisions, &permission.DeniedError{Decision: asks[0], Unanswered: true}
 	}
 	question := r.config.Permission.Question(request, asks)
-	if err := r.append(ctx, c, event.PermissionRequested, map[string]any{"asks": asks}); err != nil {
+	if err := r.appendDecisions(ctx, c, event.PermissionRequested, "asks", asks); err != nil {
 		return decisions, err
 	}
 	resume := pauseClock(ctx)
@@ -84,6 +90,7 @@ func (r *Registry) ask(ctx context.Context, c *run, request permission.Request, 
 	decided, grants, err := r.config.Permission.Settle(ctx, request, decisions, answer)
 	c.root().approvals.keep(request, decided)
 	for _, g := range grants {
+		g.Rule = head(g.Rule, storedHead)
 		if err := r.append(ctx, c, event.PermissionGranted, map[string]any{"grant": g}); err != nil {
 			return decided, err
 		}
@@ -109,7 +116,7 @@ func (c *run) denial(err error) error {
 	}
 	hint := d.Decision.Hint
 	if hint == "" {
-		hint = "do not work around this; a person can see how to allow it with: air permission explain"
+		hint = "do not work around this; a person sees how to allow it with: air permission pending"
 	}
 	return fault.New(kind, code, "%w", d).WithHint("%s", hint).
 		With("effect", d.Decision.Effect).
@@ -120,7 +127,12 @@ func (c *run) denial(err error) error {
 // Explain answers what would be decided for a call, layer by layer. It looks up,
 // validates and plans as Call does, and then stops: nothing runs, nobody is asked.
 func (r *Registry) Explain(ctx context.Context, call Call) ([]permission.Explanation, error) {
-	c := &run{id: ids.New(), call: call}
+	return r.ExplainAs(ctx, call, nil)
+}
+
+// ExplainAs is Explain for a call that a chain of capabilities makes, outermost first.
+func (r *Registry) ExplainAs(ctx context.Context, call Call, chain []permission.Caller) ([]permission.Explanation, error) {
+	c := &run{id: ids.New(), call: call, chain: chain}
 	var err error
 	if c.tool, err = r.Lookup(ctx, call.Tool); err != nil {
 		return nil, err
@@ -134,7 +146,27 @@ func (r *Registry) Explain(ctx context.Context, call Call) ([]permission.Explana
 	}
 	effects, err := r.canonical(c, plan)
 	if err != nil {
+		return []permission.Explanation{r.explainUnresolved(plan[len(effects)], err)}, nil
+	}
+	request := c.request(r.config.Session.ID, effects)
+	if err := r.addCredentials(ctx, c, &request); err != nil {
 		return nil, err
 	}
-	return r.config.Permission.Explain(c.request(r.config.Session.ID, effects)), nil
+	return r.config.Permission.Explain(request), nil
+}
+
+// explainUnresolved is the answer about a path that cannot be made canonical: the call
+// ends there, whatever else it would do.
+func (r *Registry) explainUnresolved(e permission.Effect, err error) permission.Explanation {
+	var denied *permission.DeniedError
+	if errors.As(err, &denied) {
+		return permission.Explanation{Effect: denied.Decision.Effect, Final: denied.Decision}
+	}
+	if named, err := r.config.Paths.ByName(e); err == nil {
+		e = named
+	}
+	why := fault.From(err)
+	return permission.Explanation{Effect: e, Final: permission.Decision{
+		Effect: e, Layer: permission.LayerFloor, Rule: "floor: " + why.Code, Code: why.Code, Reason: why.Message, Hint: why.Hint,
+	}}
 }

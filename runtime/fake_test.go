@@ -1,12 +1,15 @@
 package runtime_test
 
 import (
+	"context"
+	"encoding/json"
 	"os"
 	"testing"
 
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/rig"
 	"github.com/aircoding/air/runtime"
+	"github.com/aircoding/air/runtime/permission"
 )
 
 type object = map[string]any
@@ -35,3 +38,22 @@ func unchanged(t *testing.T, path, want string) {
 		t.Errorf("%s holds %q: %v", path, got, err)
 	}
 }
+
+// planned is a built-in tool that has the effects which its input lists, and does nothing.
+func planned() *runtime.Tool {
+	type in struct {
+		Effects []permission.Effect `json:"effects"`
+	}
+	all := permission.Permissions{Read: true, Write: true, Execute: true, Network: true, SystemSensitive: true, Credentials: true, OutsideWrite: true}
+	return &runtime.Tool{
+		Name: "test.planned", Version: 1, Capability: "test", Permissions: all,
+		InputSchema: json.RawMessage(`{"type": "object"}`), OutputSchema: json.RawMessage(`{"type": "object"}`),
+		Implementation: runtime.Typed[in]{
+			Effects: func(in in) ([]permission.Effect, error) { return in.Effects, nil },
+			Do:      func(context.Context, *runtime.Access, in) (any, error) { return object{}, nil },
+		},
+	}
+}
+
+// effects are the input of the tool planned.
+func effects(all ...permission.Effect) object { return object{"effects": all} }

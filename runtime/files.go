@@ -29,10 +29,16 @@ func (f *files) Open(path string) (File, error) {
 	if err != nil {
 		return nil, err
 	}
+	return f.openAgain(e.Target)
+}
+
+// openAgain opens a canonical path, again where it was replaced meanwhile: who writes a
+// file whole does that.
+func (f *files) openAgain(canonical string) (*os.File, error) {
 	for tries := 1; ; tries++ {
-		file, err := f.open(e.Target)
+		file, err := f.open(canonical)
 		if tries < openTries && errors.Is(err, errReplaced) {
-			continue // who writes it whole replaces it
+			continue
 		}
 		return file, err
 	}

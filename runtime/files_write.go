@@ -15,11 +15,12 @@ import (
 
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/runtime/artifact"
+	"github.com/aircoding/air/runtime/backup"
 	"github.com/aircoding/air/runtime/permission"
 )
 
 // Write creates or replaces a file as a whole: a temporary file in the same folder,
-// fsync, rename. Everything happens through the descriptor of that folder, and a name
+// fsync, a record by which it can be undone, rename. Everything happens through the descriptor of that folder, and a name
 // is replaced, never what a link of that name leads to.
 func (f *files) Write(ctx context.Context, path string, content []byte, options WriteOptions) (_ Written, err error) {
 	e, err := f.decided(permission.Write, path)
@@ -29,9 +30,13 @@ func (f *files) Write(ctx context.Context, path string, content []byte, options 
 	if strings.HasSuffix(path, "/") || e.Target == "/" {
 		return Written{}, fault.New(fault.InvalidInput, "is_a_directory", "%s names a folder, a file is wanted", f.show(e.Target))
 	}
+	if err := f.registry.spend(f.run, int64(len(content))); err != nil {
+		return Written{}, err
+	}
 	folder, made, err := f.writeFolder(e.Target, options)
 	defer func() {
 		if err != nil {
+			f.registry.unspend(f.run, int64(len(content)))
 			unmake(made)
 		}
 	}()
@@ -39,7 +44,7 @@ func (f *files) Write(ctx context.Context, path string, content []byte, options 
 		return Written{}, err
 	}
 	defer folder.Close()
-	w := &write{files: f, folder: folder, target: e.Target, name: filepath.Base(e.Target), expect: strings.ToLower(options.ExpectSHA256)}
+	w := &write{files: f, folder: folder, made: made, target: e.Target, name: filepath.Base(e.Target), expect: strings.ToLower(options.ExpectSHA256)}
 	return w.do(ctx, e.Kind, content)
 }
 
@@ -67,14 +72,18 @@ func (f *files) writeFolder(target string, options WriteOptions) (*os.File, []st
 type write struct {
 	files  *files
 	folder *os.File
-	target string // canonical
-	name   string // in the folder
-	expect string // hex digest of the content to replace, or ""
+	made   []string // folders that were made for it, outermost first
+	target string   // canonical
+	name   string   // in the folder
+	expect string   // hex digest of the content to replace, or ""
+	sha256 string   // hex, of the new content
+	entry  *entry   // what the journal says of it, once it does
 }
 
 func (w *write) do(ctx context.Context, kind permission.Kind, content []byte) (Written, error) {
 	sum := sha256.Sum256(content)
-	written := Written{Path: w.files.show(w.target), SHA256: hex.EncodeToString(sum[:])}
+	w.sha256 = hex.EncodeToString(sum[:])
+	written := Written{Path: w.files.show(w.target), SHA256: w.sha256}
 	sweep(w.folder)
 	if kind == permission.Create {
 		if w.expect != "" {
@@ -97,8 +106,11 @@ func (w *write) create(ctx context.Context, content []byte) error {
 		return err
 	}
 	defer temp.drop()
+	if err := w.keep(ctx, temp, nil, nil); err != nil {
+		return err
+	}
 	if err := ctx.Err(); err != nil {
-		return context.Cause(ctx)
+		return w.withdrawn(context.Cause(ctx))
 	}
 	return w.publish(temp, renameNew(w.folder, temp.name, w.name))
 }
@@ -115,7 +127,7 @@ func (w *write) openOld() (*os.File, error) {
 	return w.files.regular(w.folder, fd, w.target)
 }
 
-func (w *write) replace(ctx context.Context, old *os.File, content []byte) (backup string, err error) {
+func (w *write) replace(ctx context.Context, old *os.File, content []byte) (backupID string, err error) {
 	var before unix.Stat_t
 	if err := unix.Fstat(int(old.Fd()), &before); err != nil {
 		return "", w.files.fault("looking at", w.target, err)
@@ -128,17 +140,21 @@ func (w *write) replace(ctx context.Context, old *os.File, content []byte) (back
 		return "", err
 	}
 	defer temp.drop()
-	if backup, err = w.backUp(ctx, old); err != nil {
+	kept, err := w.backUp(ctx, old)
+	if err != nil {
 		return "", err
 	}
+	if err := w.keep(ctx, temp, old, &kept); err != nil {
+		return kept.ID, err
+	}
 	if err := ctx.Err(); err != nil {
-		return backup, context.Cause(ctx)
+		return kept.ID, w.withdrawn(context.Cause(ctx))
 	}
 	if err := w.unchanged(&before); err != nil {
-		return backup, err
+		return kept.ID, w.withdrawn(err)
 	}
 	dir := int(w.folder.Fd())
-	return backup, w.publish(temp, unix.Renameat(dir, temp.name, dir, w.name))
+	return kept.ID, w.publish(temp, unix.Renameat(dir, temp.name, dir, w.name))
 }
 
 func (w *write) checkExpected(old *os.File) error {
@@ -146,7 +162,7 @@ func (w *write) checkExpected(old *os.File) error {
 		return nil
 	}
 	h := sha256.New()
-	if _, err := io.Copy(h, io.NewSectionReader(old, 0, 1<<62)); err != nil {
+	if _, err := io.Copy(h, whole(old)); err != nil {
 		return w.files.fault("reading", w.target, err)
 	}
 	if hex.EncodeToString(h.Sum(nil)) != w.expect {
@@ -157,18 +173,53 @@ func (w *write) checkExpected(old *os.File) error {
 
 // backUp keeps the old content. The artifact belongs to no capability: one that may
 // only write a file does not get to read it this way.
-func (w *write) backUp(ctx context.Context, old *os.File) (string, error) {
+func (w *write) backUp(ctx context.Context, old *os.File) (artifact.Record, error) {
 	shown := w.files.show(w.target)
 	metadata, err := json.Marshal(map[string]string{"path": shown})
 	if err != nil {
-		return "", err
+		return artifact.Record{}, err
 	}
 	meta := artifact.New{Type: "backup", Name: w.name, MediaType: "application/octet-stream", EntityType: "file", EntityID: shown, Metadata: metadata, Synced: true}
-	record, err := w.files.registry.createArtifact(ctx, w.files.run, meta, io.NewSectionReader(old, 0, 1<<62))
+	record, err := w.files.registry.createArtifact(ctx, w.files.run, meta, whole(old))
 	if err != nil {
-		return "", noBackup(shown, err)
+		return record, noBackup(shown, err)
 	}
-	return record.ID, nil
+	return record, nil
+}
+
+// keep records what is about to happen, so that it can be undone: the state of the old
+// file, nil for none, of which kept is the backup, and that of the temporary one.
+func (w *write) keep(ctx context.Context, temp *temporary, old *os.File, kept *artifact.Record) (err error) {
+	change := backup.Change{Path: backup.Path(w.target), Made: foldersAt(w.made)}
+	if change.After, err = stateOf(temp.File, w.sha256); err != nil {
+		return w.files.fault("looking at", w.target, err)
+	}
+	if old != nil {
+		if change.Before, err = stateOf(old, kept.SHA256); err != nil {
+			return w.files.fault("looking at", w.target, err)
+		}
+	}
+	return w.record(ctx, "", change, old)
+}
+
+// record is record of files. Once the change has not happened after all, withdrawn has
+// to follow.
+func (w *write) record(ctx context.Context, undoes string, change backup.Change, old *os.File) error {
+	e, err := w.files.record(ctx, undoes, change, old)
+	if errors.Is(err, backup.ErrChanged) {
+		return w.stale("it changed meanwhile")
+	}
+	if err != nil {
+		return noBackup(w.files.show(w.target), err)
+	}
+	w.entry = &e
+	return nil
+}
+
+// withdrawn is why a change that was recorded did not happen.
+func (w *write) withdrawn(err error) error {
+	w.entry.withdraw()
+	return err
 }
 
 func noBackup(shown string, err error) error {
@@ -199,7 +250,7 @@ func (w *write) stale(why string) error {
 // publish ends a write: renamed is the outcome of giving the temporary file its name.
 func (w *write) publish(t *temporary, renamed error) error {
 	if renamed != nil {
-		return w.files.fault("writing", w.target, renamed)
+		return w.withdrawn(w.files.fault("writing", w.target, renamed))
 	}
 	t.name = ""
 	if err := syncFolder(w.folder); err != nil {

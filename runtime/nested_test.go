@@ -163,8 +163,8 @@ func TestG11SpoofedEvent(t *testing.T) {
 		return object{}, nil
 	})
 	var spoofed []string
-	r := rig.New(t, rig.Options{Provider: rig.Guests{"a": run}, Spoofed: func(_ context.Context, capability, eventType string) {
-		spoofed = append(spoofed, capability+" "+eventType)
+	r := rig.New(t, rig.Options{Provider: rig.Guests{"a": run}, Misbehaved: func(_ context.Context, capability, reason string) {
+		spoofed = append(spoofed, capability+" "+reason)
 	}})
 	for _, name = range []string{"tool.completed", "permission.granted", "capability.b.done", "tool.progress", "capability.ab.x"} {
 		spoofed = nil
@@ -172,7 +172,7 @@ func TestG11SpoofedEvent(t *testing.T) {
 		for _, refused := range []runtime.Envelope{emitted, after, e} {
 			failed(t, refused, fault.PermissionDenied, "spoofed_event")
 		}
-		if !cancelled || len(e.Output) > 0 || !slices.Equal(spoofed, []string{"a " + name}) {
+		if !cancelled || len(e.Output) > 0 || !slices.Equal(spoofed, []string{"a emitted the event " + name + ", which is not its own"}) {
 			t.Errorf("%s: the guest was told: %t; output %s; told of %v", name, cancelled, e.Output, spoofed)
 		}
 		if got, want := r.Types(e.RunID), []string{"tool.started", "permission.decided", "tool.failed"}; !slices.Equal(got, want) {

@@ -1,24 +1,23 @@
 package runtime
 
 import (
+	"context"
 	"strings"
 
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/runtime/permission"
 )
 
-// permits reports whether the effect was decided, or lies below a decided recursive
-// read and is allowed when decided by itself. It is asked at the moment of use.
+// permits reports whether the effect was decided, or lies below a decided recursive one
+// and is allowed when decided by itself. It is asked at the moment of use.
 func (r *Registry) permits(c *run, decisions []permission.Decision, e permission.Effect) error {
 	var above *permission.Decision
 	for i, d := range decisions {
-		if d.Verdict != permission.Allow || d.Effect.Kind != e.Kind {
-			continue
-		}
-		if d.Effect.Target == e.Target {
+		switch {
+		case d.Verdict != permission.Allow:
+		case d.Effect.Kind == e.Kind && d.Effect.Target == e.Target && !d.Effect.Below:
 			return nil
-		}
-		if d.Effect.Recursive && strings.HasPrefix(e.Target, strings.TrimSuffix(d.Effect.Target, "/")+"/") {
+		case covers(d.Effect, e) && (above == nil || above.Layer != permission.LayerApproval):
 			above = &decisions[i]
 		}
 	}
@@ -27,14 +26,22 @@ func (r *Registry) permits(c *run, decisions []permission.Decision, e permission
 			WithHint("the path changed between the decision and its use: try again")
 	}
 	own := r.config.Permission.Decide(c.request(r.config.Session.ID, []permission.Effect{e}))[0]
-	if own.Verdict == permission.Allow || approvedWith(*above, own) {
-		return nil
+	if own.Verdict != permission.Allow && !approvedWith(*above, own) {
+		return c.denial(&permission.DeniedError{Decision: own, Unanswered: own.Verdict == permission.Ask})
 	}
-	return c.denial(&permission.DeniedError{Decision: own, Unanswered: own.Verdict == permission.Ask})
+	own.Verdict = permission.Allow
+	return r.noteCredentials(context.Background(), c, []permission.Decision{own}) // opening a file takes no context
 }
 
-// approvedWith reports whether a person who approved reading a folder with all below it
-// thereby approved this entry: one of the same class, that no rule asks about.
+// covers reports whether an entry lies below a recursive effect that includes its kind:
+// who may replace all files in a folder may also make new ones there.
+func covers(above, entry permission.Effect) bool {
+	return above.Recursive && strings.HasPrefix(entry.Target, strings.TrimSuffix(above.Target, "/")+"/") &&
+		(above.Kind == entry.Kind || above.Kind == permission.Overwrite && entry.Kind == permission.Create)
+}
+
+// approvedWith reports whether a person who approved an effect on a folder with all below
+// it thereby approved this entry: one of the same class, that no rule asks about.
 func approvedWith(above, own permission.Decision) bool {
 	return above.Layer == permission.LayerApproval &&
 		own.Verdict == permission.Ask && own.Layer == permission.LayerDefault && !own.NoAlways &&

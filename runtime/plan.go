@@ -13,22 +13,25 @@ func (r *Registry) plan(c *run) ([]permission.Effect, error) {
 	if r.config.Paths.Root() == "" && c.tool.needsProject() {
 		return nil, fault.New(fault.InvalidInput, "no_project", "%s needs a project, and there is none here", c.tool.Name).WithHint("air init makes this folder a project")
 	}
-	named, err := c.tool.Implementation.Plan(c.call.Input)
+	named, err := r.effects(c)
 	if err != nil {
 		return nil, fault.From(err)
 	}
 	return append([]permission.Effect{{Kind: permission.ToolCall, Target: c.tool.Name}}, named...), nil
 }
 
-// canonical makes the paths of a plan canonical.
+// canonical makes the paths of a plan canonical, and binds its commands to the scripts
+// that they would execute. With an error it returns the effects before the one that it is
+// about.
 func (r *Registry) canonical(c *run, plan []permission.Effect) ([]permission.Effect, error) {
 	effects := make([]permission.Effect, 0, len(plan))
+	scripts := binder{files: &files{registry: r, run: c}}
 	for _, e := range plan {
 		e, err := r.resolve(c, e)
 		if err != nil {
-			return nil, err
+			return effects, err
 		}
-		effects = append(effects, e)
+		effects = append(effects, scripts.bind(e))
 	}
 	return effects, nil
 }

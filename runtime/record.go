@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"time"
 	"unicode/utf8"
@@ -40,7 +41,7 @@ func (r *Registry) record(ctx context.Context, c *run, output json.RawMessage, e
 	default:
 		eventType, payload["error"] = event.ToolFailed, storedError(failure)
 	}
-	if err := r.append(ctx, c, eventType, payload); err != nil && failure == nil {
+	if err := r.append(ctx, c, eventType, payload, r.charge(c, len(output))); err != nil && failure == nil {
 		failure = fault.From(err)
 	}
 	return c.envelope(output, failure)
@@ -68,8 +69,9 @@ func (c *run) envelope(output json.RawMessage, failure *fault.Error) Envelope {
 	}
 }
 
-// append records an event of this call.
-func (r *Registry) append(ctx context.Context, c *run, eventType string, payload map[string]any) error {
+// append records an event of this call, and in the same transaction the changes that
+// belong to it.
+func (r *Registry) append(ctx context.Context, c *run, eventType string, payload map[string]any, changes ...func(*sql.Tx) error) error {
 	if c.tool.Unrecorded && eventType != event.PermissionDecided {
 		return nil
 	}
@@ -84,7 +86,7 @@ func (r *Registry) append(ctx context.Context, c *run, eventType string, payload
 	if err != nil {
 		return err
 	}
-	_, err = r.config.Session.Events.Append(ctx, r.event(c, eventType, body))
+	_, err = r.config.Session.Events.Append(ctx, r.event(c, eventType, body), changes...)
 	return err
 }
 

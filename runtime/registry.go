@@ -16,6 +16,7 @@ import (
 
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/ids"
+	"github.com/aircoding/air/runtime/backup"
 	"github.com/aircoding/air/runtime/event"
 	"github.com/aircoding/air/runtime/permission"
 	"github.com/aircoding/air/runtime/session"
@@ -28,9 +29,13 @@ type Config struct {
 	Paths      *permission.Paths
 	Approver   permission.Approver // nil: nobody can be asked, an ask becomes a denial
 	Provider   Provider            // nil: only built-in tools
-	// Spoofed is told of a capability that tried to emit an event under a name that is
-	// not its own.
-	Spoofed func(ctx context.Context, capability, eventType string)
+	Backups    *backup.Store       // nil: nothing is written, as nothing could be undone
+	Budgets    Budgets
+	// Misbehaved disables a capability that emitted an event under a name that is not its
+	// own, or repeatedly gave instructions about air's policy. The reason is words for
+	// behind its name.
+	Misbehaved func(ctx context.Context, capability, reason string)
+	Strikes    Strikes // nil: counted in this process
 }
 
 // Registry holds the tools of one session and calls them.
@@ -38,11 +43,16 @@ type Registry struct {
 	config  Config
 	builtin map[string]*Tool
 	schemas sync.Map // schema text → *schema.Schema
+	// accounts are those of budgets: capability, or "" for the session → *account.
+	accounts sync.Map
 }
 
 // New returns a registry with the built-in tools.
 func New(config Config, builtin ...*Tool) (*Registry, error) {
 	r := &Registry{config: config, builtin: map[string]*Tool{}}
+	if config.Strikes == nil {
+		r.config.Strikes = countStrikes()
+	}
 	for _, t := range builtin {
 		if r.builtin[t.Name] != nil {
 			return nil, fmt.Errorf("tool %s is registered twice", t.Name)
@@ -73,8 +83,13 @@ type run struct {
 	handed    map[string]bool // artifacts that the capability may read though they are not its own
 	nested    atomic.Int64    // calls made below, however deep; counted in the outermost run
 	approvals approvals       // of the call that a person or their agent made, for all that is nested in it
+	journal   runJournal      // likewise: what the call changes
 	ended     atomic.Pointer[fault.Error]
 	stop      context.CancelCauseFunc // set once the clock runs
+	clock     *clock                  // likewise
+	written   atomic.Int64            // bytes of files and artifacts
+	counted   []*account              // budgets to which the call is one
+	over      *fault.Error            // says which one was used up when the call began
 	mu        sync.Mutex
 }
 
@@ -101,6 +116,7 @@ func (r *Registry) Call(ctx context.Context, call Call) Envelope {
 
 func (r *Registry) take(ctx context.Context, c *run) Envelope {
 	output, err := r.steps(ctx, c)
+	c.journal.end()
 	return r.record(ctx, c, output, err) // 7 record
 }
 
@@ -123,27 +139,34 @@ func (r *Registry) steps(ctx context.Context, c *run) (output json.RawMessage, e
 	if err != nil {
 		return nil, err
 	}
-	ctx, clock := withClock(ctx, c.timeout())
+	limit, budget := c.timeLeft()
+	ctx, clock := withClock(ctx, limit)
 	defer clock.stop()
-	c.stop = clock.cancel
+	c.stop, c.clock, clock.budget = clock.cancel, clock, budget
 	decisions, err := r.decide(ctx, c, plan) // 4 decide
 	if err != nil {
 		return nil, clock.explain(ctx, err)
 	}
 	r.handOver(ctx, c.call.parent, c, c.call.Input)
-	output, err = r.act(ctx, c, decisions) // 5 act
+	output, err = r.act(ctx, c, decisions)                          // 5 act
+	if withheld := r.screen(ctx, c, output, err); withheld != nil { // 6 validate
+		return nil, withheld
+	}
 	if err != nil {
 		return output, clock.explain(ctx, err)
 	}
-	if err := r.validateOutput(c, output); err != nil { // 6 validate
+	if err := r.validateOutput(c, output); err != nil {
 		return nil, err
 	}
 	return output, nil
 }
 
 func (r *Registry) start(ctx context.Context, c *run) error {
-	if err := r.append(ctx, c, event.ToolStarted, map[string]any{"input": digestAndHead(c.call.Input)}); err != nil {
+	if err := r.append(ctx, c, event.ToolStarted, map[string]any{"input": digestAndHead(c.call.Input)}, r.begin(c)); err != nil {
 		return err
+	}
+	if c.over != nil {
+		return c.over
 	}
 	return c.checkDepth()
 }

@@ -41,8 +41,7 @@ func emit(ctx context.Context, access *runtime.Access, in emitInput) (any, error
 	if err != nil {
 		return nil, err
 	}
-	access.Progress(in.Kind, payload)
-	return struct{}{}, nil
+	return struct{}{}, access.Progress(ctx, in.Kind, payload)
 }
 
 func emitOwn(ctx context.Context, access *runtime.Access, in emitInput) error {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
 	"github.com/aircoding/air/capabilities"
@@ -24,7 +25,8 @@ func (a *app) acceptCommand() *cobra.Command {
 		Use:   "accept",
 		Short: "Accept the shared files of a project",
 		Long: "Files in .air/shared come with a repository, so what they allow counts only after a person accepted it.\n" +
-			"Acceptance is bound to their digests: after a change they ask again. What they deny counts at once.",
+			"Acceptance is bound to their digests: after a change they ask again, and the difference is shown. What they\n" +
+			"deny counts at once.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			at, err := a.needProject()
@@ -72,9 +74,17 @@ func (a *app) showShared(at place, f permission.SharedFile) error {
 	if err := a.checkShared(at, f.Path, content); err != nil {
 		return err
 	}
-	a.warn("%s (sha256 %s):\n%s", f.Path, f.SHA256[:12], text.Head(strings.TrimSpace(string(content)), maxShown))
-	if len(content) > maxShown {
-		a.warn("  … %d bytes in all", len(content))
+	accepted, err := acceptance(at.project)
+	if err != nil {
+		return err
+	}
+	what, shown := "new", content
+	if before := accepted.Before(f.Path); before != nil {
+		what, shown = "changed since it was accepted", diff.Diff("accepted", before, "now", content)
+	}
+	a.warn("%s (%s, sha256 %s):\n%s", f.Path, what, f.SHA256[:12], text.Head(strings.TrimSpace(string(shown)), maxShown))
+	if len(shown) > maxShown {
+		a.warn("  … %d bytes in all: read %s before you accept it", len(shown), at.project.Shared(f.Path))
 	}
 	return nil
 }
@@ -102,7 +112,7 @@ func paths(files []permission.SharedFile) string {
 }
 
 func acceptance(p home.Project) (*permission.Acceptance, error) {
-	return permission.LoadAcceptance(filepath.Join(p.Dir, "state"))
+	return permission.LoadAcceptance(p)
 }
 
 // pendingFiles are the shared files that a person has not accepted as they are now.

@@ -12,6 +12,7 @@ import (
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/home"
 	"github.com/aircoding/air/runtime/event"
+	"github.com/aircoding/air/runtime/permission"
 	"github.com/aircoding/air/runtime/session"
 )
 
@@ -29,6 +30,11 @@ type app struct {
 	ran     bool   // a command's own code was reached
 	logged  string // the last log line that stderr has
 	printed bool   // stdout has the command's answer
+
+	// tryRules changes what rules are loaded from, for commands that try rules out.
+	tryRules func(*permission.Options)
+	// learner keeps what a person allows while rules are learned, nil otherwise.
+	learner *learner
 
 	closers []func() error
 }
@@ -84,7 +90,7 @@ func (a *app) session(ctx context.Context, at place) (*session.Session, error) {
 	if id == "" {
 		id = a.getenv("AIR_SESSION")
 	}
-	s, err := session.Current(ctx, at.project, at.home, session.Options{Session: id, Task: a.flags.task})
+	s, err := session.Current(ctx, at.project, at.home, session.Options{Session: id, Task: a.flags.task, Redactor: redactor(at.home)})
 	if err == nil {
 		a.later(s.Close)
 	}
@@ -93,7 +99,7 @@ func (a *app) session(ctx context.Context, at place) (*session.Session, error) {
 
 // projectEvents is the store of events that belong to no session.
 func (a *app) projectEvents(at place) (*event.Store, error) {
-	s, err := session.ProjectEvents(at.project, at.home)
+	s, err := session.ProjectEvents(at.project, at.home, session.Options{Redactor: redactor(at.home)})
 	if err == nil {
 		a.later(s.Close)
 	}

@@ -224,6 +224,7 @@ func TestReferenceOfCodesIsTrue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	_, page, _ = bytes.Cut(page, []byte("## Codes"))
 	codes := permission.Codes()
 	for _, c := range codes {
 		if row := fmt.Sprintf("| `%s` | %s | %s |\n", c.Code, c.Verdict, c.Meaning); !bytes.Contains(page, []byte(row)) {

@@ -15,7 +15,7 @@ import (
 )
 
 func (a *app) eventCommand() *cobra.Command {
-	return group("event", "Show and verify what happened", a.eventLsCommand(), a.eventShowCommand(), a.eventTailCommand(), a.eventVerifyCommand())
+	return group("event", "Show and verify what happened", a.eventLsCommand(), a.eventShowCommand(), a.eventTailCommand(), a.eventVerifyCommand(), a.eventExportCommand())
 }
 
 // eventStores are the current session's events and the project's own.
@@ -44,6 +44,7 @@ func merge(lists [][]event.Event, limit int) []event.Event {
 
 func (a *app) eventLsCommand() *cobra.Command {
 	q := event.Query{Newest: true}
+	var decisions bool
 	c := &cobra.Command{
 		Use:   "ls",
 		Short: "List the events of the current session and of the project",
@@ -51,6 +52,9 @@ func (a *app) eventLsCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if q.Limit < 1 {
 				return fault.New(fault.InvalidInput, "usage", "--limit %d: at least 1 is wanted", q.Limit)
+			}
+			if decisions {
+				q.Types = append(q.Types, decisionTypes...)
 			}
 			stores, err := a.eventStores(cmd.Context())
 			if err != nil {
@@ -73,6 +77,7 @@ func (a *app) eventLsCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringSliceVar(&q.Types, "type", nil, "only these types, such as tool.failed")
+	c.Flags().BoolVar(&decisions, "decisions", false, "what was decided, asked, granted, accepted and undone")
 	c.Flags().StringVar(&q.RunID, "run", "", "only events of this run")
 	c.Flags().IntVar(&q.Limit, "limit", 100, "at most this many, the newest")
 	return c

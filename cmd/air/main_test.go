@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("AIR_TEST_MAIN") != "" {
 		main()
 	}
-	testscript.Main(m, map[string]func(){"air": main})
+	testscript.Main(m, map[string]func(){"air": main, "person": person})
 }
 
 func TestScripts(t *testing.T) {

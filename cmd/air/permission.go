@@ -12,7 +12,9 @@ import (
 )
 
 func (a *app) permissionCommand() *cobra.Command {
-	return group("permission", "Show and change what is allowed", a.permissionLsCommand(), a.permissionExplainCommand(), a.permissionGrantCommand(), a.permissionRevokeCommand())
+	return group("permission", "Show and change what is allowed",
+		a.permissionLsCommand(), a.permissionExplainCommand(), a.permissionPendingCommand(),
+		a.permissionGrantCommand(), a.permissionRevokeCommand(), a.permissionLearnCommand(), a.permissionTestCommand(), a.permissionSchemaCommand())
 }
 
 func (a *app) permissionEngine(at place) (*permission.Engine, error) {
@@ -21,6 +23,13 @@ func (a *app) permissionEngine(at place) (*permission.Engine, error) {
 		return nil, err
 	}
 	return a.permissions(at, paths)
+}
+
+// grantView is a grant as `air permission ls` shows it.
+type grantView struct {
+	permission.Grant
+	ShortID string `json:"short_id"`
+	Warning string `json:"warning,omitempty"`
 }
 
 func (a *app) permissionLsCommand() *cobra.Command {
@@ -33,19 +42,23 @@ func (a *app) permissionLsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			engine, err := a.permissionEngine(at)
+			paths, err := a.paths(at, "")
+			if err != nil {
+				return err
+			}
+			engine, err := a.permissions(at, paths)
 			if err != nil {
 				return err
 			}
 			rules := append([]permission.RuleInfo{}, engine.Rules()...)
-			grants := append([]permission.Grant{}, engine.Grants()...)
+			grants := grantViews(engine, paths)
 			return a.print(map[string]any{"rules": rules, "grants": grants}, func(w io.Writer) {
 				var rows [][]string
 				for _, r := range rules {
-					rows = append(rows, []string{r.Tier, fmt.Sprintf("%s:%d", r.File, r.Line), r.Rule, r.For, strings.TrimSpace(r.Inactive + " " + r.Warning)})
+					rows = append(rows, []string{r.Tier, fmt.Sprintf("%s:%d", r.File, r.Line), r.Rule, r.For, notes(until(r.Expires), r.Inactive, r.Warning)})
 				}
 				for _, g := range grants {
-					rows = append(rows, []string{"grant", g.ID, g.Rule, g.For, lifetime(g)})
+					rows = append(rows, []string{"grant", g.ShortID, g.Rule, g.For, notes(lifetime(g.Grant), g.Warning)})
 				}
 				if len(rows) == 0 {
 					fmt.Fprintln(w, "no rules and no grants: the defaults apply")
@@ -57,12 +70,59 @@ func (a *app) permissionLsCommand() *cobra.Command {
 	}
 }
 
-func lifetime(g permission.Grant) string {
-	switch {
-	case g.Session != "":
-		return "session " + g.Session
-	case !g.Expires.IsZero():
-		return "until " + g.Expires.Format(time.DateOnly)
+func grantViews(engine *permission.Engine, paths *permission.Paths) []grantView {
+	views := []grantView{}
+	grants := engine.Grants()
+	for i, short := range shortIDs(grants) {
+		views = append(views, grantView{grants[i], short, useless(engine, paths, grants[i])})
 	}
-	return ""
+	return views
+}
+
+// shortIDs are the beginnings of the grants' ids that no other one has.
+func shortIDs(grants []permission.Grant) []string {
+	const least = 8
+	short := make([]string, len(grants))
+	for i, g := range grants {
+		n := least
+		for j, other := range grants {
+			if i != j {
+				n = max(n, commonPrefix(g.ID, other.ID)+1)
+			}
+		}
+		short[i] = g.ID[:min(n, len(g.ID))]
+	}
+	return short
+}
+
+func commonPrefix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+func notes(all ...string) string {
+	var said []string
+	for _, note := range all {
+		if note != "" {
+			said = append(said, note)
+		}
+	}
+	return strings.Join(said, "; ")
+}
+
+func lifetime(g permission.Grant) string {
+	if g.Session == "" {
+		return until(g.Expires)
+	}
+	return notes("session "+g.Session, until(g.Expires))
+}
+
+func until(moment time.Time) string {
+	if moment.IsZero() {
+		return ""
+	}
+	return "until " + moment.Local().Format("2006-01-02 15:04")
 }

@@ -40,12 +40,27 @@ func (a *app) permissionExplainCommand() *cobra.Command {
 	}
 }
 
+// writeCommand shows what was understood of a command.
+func writeCommand(w io.Writer, f permission.Effect) {
+	about := func(label, value string) {
+		if value != "" {
+			fmt.Fprintf(w, "  %-8s %s\n", label, text.Escape(value))
+		}
+	}
+	about("risk", string(f.Risk))
+	about("why", f.Why)
+	about("that is", f.Also)
+	about("script", f.Script)
+	about("sha256", f.ScriptSHA256)
+}
+
 func writeExplanation(w io.Writer, e permission.Explanation) {
 	class := ""
 	if e.Effect.Class != "" {
 		class = "  (class " + string(e.Effect.Class) + ")"
 	}
 	fmt.Fprintf(w, "%s%s\n", text.Printable(e.Effect.String()), class)
+	writeCommand(w, e.Effect)
 	for _, s := range e.Steps {
 		who := ""
 		if s.Caller != "" {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -58,8 +59,8 @@ func (a *app) root() *cobra.Command {
 		a.runCommand(), a.callCommand(), a.toolCommand(),
 		a.pushCommand(), a.pullCommand(), a.installCommand(),
 		a.lsCommand(), a.enableCommand(), a.disableCommand(), a.rmCommand(),
-		a.eventCommand(), a.artifactCommand(), a.sessionCommand(), a.taskCommand(),
-		a.permissionCommand(), a.registryCommand(), a.cacheCommand(), a.doctorCommand(), a.versionCommand(), completionCommand(),
+		a.eventCommand(), a.artifactCommand(), a.sessionCommand(), a.taskCommand(), a.undoCommand(),
+		a.permissionCommand(), a.secretCommand(), a.registryCommand(), a.cacheCommand(), a.doctorCommand(), a.versionCommand(), completionCommand(),
 	)
 	complete(root, "output", "text", "json")
 	root.CompletionOptions.DisableDefaultCmd = true
@@ -77,7 +78,7 @@ func (a *app) checkFlags() error {
 // limitTime ends a command at --timeout. A call has a clock of its own, which stops
 // while a person is asked.
 func (a *app) limitTime(cmd *cobra.Command) {
-	if a.flags.timeout <= 0 || cmd.Name() == "call" || cmd.Name() == "run" {
+	if a.flags.timeout <= 0 || slices.Contains([]string{"call", "run", "learn", "undo"}, cmd.Name()) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), a.flags.timeout)

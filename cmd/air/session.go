@@ -11,7 +11,7 @@ import (
 )
 
 func (a *app) sessionCommand() *cobra.Command {
-	return group("session", "Manage sessions: one conversation each", a.sessionNewCommand(), a.sessionLsCommand(), a.sessionUseCommand())
+	return group("session", "Manage sessions: one conversation each", a.sessionNewCommand(), a.sessionLsCommand(), a.sessionShowCommand(), a.sessionUseCommand())
 }
 
 func (a *app) sessionNewCommand() *cobra.Command {
@@ -24,7 +24,7 @@ func (a *app) sessionNewCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := session.New(cmd.Context(), at.project, at.home, session.Options{})
+			s, err := session.New(cmd.Context(), at.project, at.home, session.Options{Redactor: redactor(at.home)})
 			if err != nil {
 				return err
 			}

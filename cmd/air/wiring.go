@@ -9,8 +9,13 @@ import (
 	"github.com/aircoding/air/builtin/artifact"
 	eventtool "github.com/aircoding/air/builtin/event"
 	"github.com/aircoding/air/builtin/fs"
+	"github.com/aircoding/air/builtin/network"
+	question "github.com/aircoding/air/builtin/permission"
+	"github.com/aircoding/air/builtin/shell"
+	"github.com/aircoding/air/builtin/undo"
 	"github.com/aircoding/air/capabilities"
 	"github.com/aircoding/air/runtime"
+	"github.com/aircoding/air/runtime/backup"
 	"github.com/aircoding/air/runtime/engine"
 	"github.com/aircoding/air/runtime/permission"
 	"github.com/aircoding/air/runtime/session"
@@ -21,19 +26,25 @@ func (a *app) paths(at place, artifacts string) (*permission.Paths, error) {
 	if err != nil {
 		return nil, err
 	}
-	person, err := os.UserHomeDir()
-	if err != nil {
-		person = "" // AIR_HOME alone is enough to run; then nothing counts as a person's home
-	}
 	return permission.NewPaths(permission.PathsConfig{
 		ProjectRoot:      at.project.Root,
-		Home:             person,
+		Home:             personHome(),
 		AirHome:          at.home.Dir,
 		AirBinary:        binary,
 		SessionArtifacts: artifacts,
 		Worktrees:        filepath.Join(at.project.Dir, "workspaces"),
 		Path:             a.getenv("PATH"),
 	}), nil
+}
+
+// personHome is the home of the person, "" where there is none: AIR_HOME alone is enough
+// to run, and then nothing counts as a person's home.
+func personHome() string {
+	person, err := os.UserHomeDir()
+	if err != nil {
+		return ""
+	}
+	return person
 }
 
 func (a *app) permissions(at place, paths *permission.Paths) (*permission.Engine, error) {
@@ -51,6 +62,9 @@ func (a *app) permissions(at place, paths *permission.Paths) (*permission.Engine
 		}
 		o.ProjectFile = at.project.Shared("permissions.yaml")
 		o.Accepted = func(content []byte) bool { return accepted.Covers("permissions.yaml", content) }
+	}
+	if a.tryRules != nil {
+		a.tryRules(&o)
 	}
 	return permission.Load(o)
 }
@@ -104,9 +118,11 @@ func (a *app) projectLifecycle() (*capabilities.Lifecycle, error) {
 }
 
 // builtins are the native tools, declared by the manifests embedded in resources.
-func builtins() ([]*runtime.Tool, error) {
+func builtins(at shell.Place) ([]*runtime.Tool, error) {
 	all := map[string]runtime.Implementation{}
-	for _, group := range []map[string]runtime.Implementation{fs.Tools(), artifact.Tools(), eventtool.Tools()} {
+	for _, group := range []map[string]runtime.Implementation{
+		fs.Tools(), artifact.Tools(), eventtool.Tools(), network.Tools(), question.Tools(), shell.Tools(at), undo.Tools(),
+	} {
 		for name, implementation := range group {
 			all[name] = implementation
 		}
@@ -115,8 +131,8 @@ func builtins() ([]*runtime.Tool, error) {
 }
 
 // registry is the one way to call tools. provider brings the tools that are not built
-// in; spoofed is told of capabilities that emit under foreign names.
-func (a *app) registry(ctx context.Context, at place, provider runtime.Provider, spoofed func(context.Context, string, string)) (*runtime.Registry, error) {
+// in; misbehaved disables a capability, for a reason.
+func (a *app) registry(ctx context.Context, at place, provider runtime.Provider, misbehaved func(context.Context, string, string)) (*runtime.Registry, error) {
 	s, err := a.session(ctx, at)
 	if err != nil {
 		return nil, err
@@ -129,7 +145,7 @@ func (a *app) registry(ctx context.Context, at place, provider runtime.Provider,
 	if err != nil {
 		return nil, err
 	}
-	tools, err := builtins()
+	tools, err := builtins(shell.Place{Root: at.project.Root, Home: personHome()})
 	if err != nil {
 		return nil, err
 	}
@@ -140,8 +156,16 @@ func (a *app) registry(ctx context.Context, at place, provider runtime.Provider,
 		Paths:      paths,
 		Approver:   a.approver(at, s),
 		Provider:   provider,
-		Spoofed:    spoofed,
+		Backups:    backups(at),
+		Budgets:    budgets(at.config.Budgets),
+		Misbehaved: misbehaved,
+		Strikes:    runtime.StrikesIn(filepath.Join(at.project.Dir, "state", "quarantined")),
 	}, tools...)
+}
+
+// backups are what undo works from.
+func backups(at place) *backup.Store {
+	return backup.Open(filepath.Join(at.project.Dir, "backups"), backup.Options{})
 }
 
 // enabled is the registry of the project's enabled capabilities.
@@ -154,9 +178,9 @@ func (a *app) enabled(ctx context.Context) (*runtime.Registry, error) {
 		return nil, err
 	}
 	l := &onDemand{open: sync.OnceValues(func() (*capabilities.Lifecycle, error) { return a.lifecycle(at) })}
-	return a.registry(ctx, at, l, func(ctx context.Context, id, eventType string) {
-		a.warn("capability %s is disabled: it emitted %q, which is not its own event", id, eventType)
-		if err := l.disable(ctx, id, "emitted the event "+eventType+", which is not its own"); err != nil {
+	return a.registry(ctx, at, l, func(ctx context.Context, id, reason string) {
+		a.warn("capability %s is disabled: it %s", id, reason)
+		if err := l.disable(ctx, id, reason); err != nil {
 			a.warn("disabling %s: %v", id, err)
 		}
 	})
@@ -165,7 +189,7 @@ func (a *app) enabled(ctx context.Context) (*runtime.Registry, error) {
 // warnUnaccepted says which shared files do not count in full: rules and configuration
 // without effect are hard to notice otherwise.
 func (a *app) warnUnaccepted(at place) error {
-	if !at.project.Exists() {
+	if !at.project.Exists() || a.tryRules != nil {
 		return nil
 	}
 	pending, _, err := pendingFiles(at.project)
@@ -186,5 +210,5 @@ func (a *app) approver(at place, s *session.Session) permission.Approver {
 	}
 	t.Refusals = permission.RefusalsIn(filepath.Join(s.Dir, "refusals"))
 	a.later(t.Close)
-	return t
+	return a.listen(t)
 }

@@ -21,14 +21,17 @@ var layers = map[string][]string{
 	"internal/rig":       {"…"}, // a whole air for tests, see testOnly
 	"oci":                {"internal/…"},
 	"runtime/permission": {"internal/…"},
+	"runtime/command":    {"internal/…", "runtime/permission"},
 	"runtime/event":      {"internal/…"},
 	"runtime/artifact":   {"internal/…", "runtime/event"},
 	"runtime/session":    {"internal/…", "runtime/event", "runtime/artifact"},
-	"runtime":            {"internal/…", "runtime/event", "runtime/artifact", "runtime/session", "runtime/permission"},
+	"runtime":            {"internal/…", "runtime/event", "runtime/artifact", "runtime/session", "runtime/permission", "runtime/backup"},
+	"runtime/backup":     {"internal/…"},
+	"runtime/secret":     {"internal/…"},
 	"runtime/sandbox":    {},
 	"runtime/engine/…":   {"internal/…", "hostabi", "runtime", "runtime/permission", "runtime/sandbox", "runtime/engine/…"},
 	"capabilities":       {"internal/…", "hostabi", "oci", "resources", "runtime", "runtime/event", "runtime/permission"},
-	"builtin/…":          {"internal/…", "runtime", "runtime/artifact", "runtime/permission"},
+	"builtin/…":          {"internal/…", "runtime", "runtime/artifact", "runtime/permission", "runtime/command"},
 	"cmd/air":            {"…"},
 	"wasmtests/…":        {"internal/…", "hostabi", "wasmtests/…"},
 }
@@ -65,6 +68,7 @@ var doors = map[string][]string{
 	"go.yaml.in/yaml/v3":                            {"internal/yamldoc"},
 	"kernel.org/pub/linux/libs/security/libcap/psx": {"runtime/sandbox"},
 	"modernc.org/sqlite":                            {"internal/sqlite"},
+	"mvdan.cc/sh/v3":                                {"runtime/command"},
 	// What the Go project itself maintains beside the standard library, where needed.
 	"golang.org/x/net":  {"runtime/sandbox"}, // the assembler of packet filters
 	"golang.org/x/sync": {"…"},

@@ -25,6 +25,8 @@ type Config struct {
 	PlainHTTP []string
 	// Prompt is false where nobody may be asked, also on a terminal.
 	Prompt bool
+	// Budgets are the limits of what calls use in a session.
+	Budgets Budgets
 }
 
 // modes from the strictest to the loosest.
@@ -50,7 +52,7 @@ func Load(dir string, getenv func(string) string) (Config, error) {
 	if err := override(v, getenv); err != nil {
 		return Config{}, err
 	}
-	c := Config{Mode: v.GetString("mode"), PlainHTTP: list(v.Get("plain_http")), Prompt: v.GetBool("prompt")}
+	c := Config{Mode: v.GetString("mode"), PlainHTTP: list(v.Get("plain_http")), Prompt: v.GetBool("prompt"), Budgets: budgets(v)}
 	return c, checkOverride(c.Mode, fileMode)
 }
 
@@ -60,6 +62,10 @@ type file struct {
 	Mode          *string   `json:"mode,omitempty"`
 	PlainHTTP     *[]string `json:"plain_http,omitempty"`
 	Prompt        *bool     `json:"prompt,omitempty"`
+	Budgets       *struct {
+		Session    *fileBudget `json:"session,omitempty"`
+		Capability *fileBudget `json:"capability,omitempty"`
+	} `json:"budgets,omitempty"`
 }
 
 func mergeFile(v *viper.Viper, path string) error {
@@ -76,6 +82,9 @@ func mergeFile(v *viper.Viper, path string) error {
 	}
 	if f.SchemaVersion != 1 {
 		return invalid("%s: schema_version is %d, this air knows 1", path, f.SchemaVersion)
+	}
+	if err := f.checkBudgets(path); err != nil {
+		return err
 	}
 	doc, err := json.Marshal(f)
 	if err != nil {

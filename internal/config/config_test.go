@@ -34,6 +34,17 @@ func TestLoad(t *testing.T) {
 		{"key in another case", "MODE: trusted\n", nil, config.Config{}, `line 1: unknown key "MODE", did you mean "mode"?`},
 		{"wrong type", "prompt: maybe\n", nil, config.Config{}, "/prompt: got a string, want true or false"},
 		{"wrong type in the environment", "", map[string]string{"AIR_PROMPT": "maybe"}, config.Config{}, "AIR_PROMPT"},
+		{"budgets", "budgets:\n  session: {calls: 5, bytes_out: 1125899906842624}\n  capability: {wall_seconds: 60}\n", nil,
+			config.Config{Mode: "workspace-write", PlainHTTP: []string{}, Prompt: true, Budgets: config.Budgets{
+				Session: config.Budget{Calls: 5, BytesOut: 1 << 50}, Capability: config.Budget{WallSeconds: 60},
+			}}, ""},
+		{"empty budgets", "budgets:\n  session: {}\n", nil, config.Config{Mode: "workspace-write", PlainHTTP: []string{}, Prompt: true}, ""},
+		{"budget of nothing", "budgets: {session: {calls: 0}}\n", nil, config.Config{}, "budgets.session.calls is 0: a number from 1"},
+		{"budget below nothing", "budgets: {capability: {bytes_out: -1}}\n", nil, config.Config{}, "budgets.capability.bytes_out is -1"},
+		{"budget beyond reason", "budgets: {session: {wall_seconds: 999999999999}}\n", nil, config.Config{}, "budgets.session.wall_seconds is 999999999999"},
+		{"unknown budget", "budgets: {session: {bytes: 1}}\n", nil, config.Config{}, `unknown key "bytes"`},
+		{"unknown group of budgets", "budgets: {project: {}}\n", nil, config.Config{}, `unknown key "project"`},
+		{"budget as a fraction", "budgets: {session: {calls: 1.5}}\n", nil, config.Config{}, "/budgets/session/calls: got the number 1.5, want a whole number"},
 		{"later version", "schema_version: 2\n", nil, config.Config{}, "schema_version is 2"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -11,9 +11,15 @@ import (
 	"github.com/aircoding/air/builtin/artifact"
 	"github.com/aircoding/air/builtin/event"
 	"github.com/aircoding/air/builtin/fs"
+	"github.com/aircoding/air/builtin/network"
+	question "github.com/aircoding/air/builtin/permission"
+	"github.com/aircoding/air/builtin/shell"
+	"github.com/aircoding/air/builtin/undo"
 	"github.com/aircoding/air/capabilities"
 	"github.com/aircoding/air/internal/home"
+	"github.com/aircoding/air/internal/redact"
 	"github.com/aircoding/air/runtime"
+	"github.com/aircoding/air/runtime/backup"
 	events "github.com/aircoding/air/runtime/event"
 	"github.com/aircoding/air/runtime/permission"
 	"github.com/aircoding/air/runtime/session"
@@ -26,8 +32,12 @@ type Options struct {
 	Mode     string
 	Approver permission.Approver
 	Provider runtime.Provider
+	Budgets  runtime.Budgets
+	Backups  backup.Options
 	Tools    []*runtime.Tool // besides the built-in ones
-	Spoofed  func(ctx context.Context, capability, eventType string)
+	// Misbehaved is told instead of disabling a capability.
+	Misbehaved func(ctx context.Context, capability, reason string)
+	Redactor   func() (*redact.Redactor, error) // of the session's events
 }
 
 // Rig is a project with its registry.
@@ -55,7 +65,7 @@ func New(t testing.TB, o Options) *Rig {
 	}
 	r.Project, _, err = r.Home.Init(t.Context(), r.Root)
 	check(t, err)
-	r.Session, err = session.Current(t.Context(), r.Project, r.Home, session.Options{})
+	r.Session, err = session.Current(t.Context(), r.Project, r.Home, session.Options{Redactor: o.Redactor})
 	check(t, err)
 	t.Cleanup(func() { check(t, r.Session.Close()) })
 	r.Registry = r.registry(o)
@@ -80,16 +90,17 @@ func (r *Rig) registry(o Options) *runtime.Registry {
 	check(r, err)
 	registry, err := runtime.New(runtime.Config{
 		Session: r.Session, Permission: engine, Paths: paths, Approver: o.Approver,
-		Provider: o.Provider, Spoofed: o.Spoofed,
-	}, append(builtin(r), o.Tools...)...)
+		Provider: o.Provider, Misbehaved: o.Misbehaved, Budgets: o.Budgets,
+		Backups: backup.Open(filepath.Join(r.Project.Dir, "backups"), o.Backups),
+	}, append(builtin(r, shell.Place{Root: r.Root, Home: filepath.Dir(r.Home.Dir)}), o.Tools...)...)
 	check(r, err)
 	return registry
 }
 
-func builtin(t testing.TB) []*runtime.Tool {
+func builtin(t testing.TB, at shell.Place) []*runtime.Tool {
 	t.Helper()
 	implementations := map[string]runtime.Implementation{}
-	for _, tools := range []map[string]runtime.Implementation{fs.Tools(), artifact.Tools(), event.Tools()} {
+	for _, tools := range []map[string]runtime.Implementation{fs.Tools(), artifact.Tools(), event.Tools(), network.Tools(), question.Tools(), shell.Tools(at), undo.Tools()} {
 		for name, implementation := range tools {
 			implementations[name] = implementation
 		}

@@ -20,7 +20,8 @@ const maxPayload = 256 << 10
 // Append stores an event and the changes that belong to it in one transaction, and
 // then shows it to subscribers. It fills in id and timestamp, and where they are empty
 // version, session and project. An append that has begun is not interrupted by ctx.
-// The changes use nothing but their transaction.
+// The changes use nothing but their transaction. The payload is stored, and returned,
+// without secrets.
 func (s *Store) Append(ctx context.Context, e Event, changes ...func(*sql.Tx) error) (Event, error) {
 	return s.append(ctx, e, s.commit, changes)
 }
@@ -35,6 +36,10 @@ type commit func(context.Context, Event, []func(*sql.Tx) error) (link, error)
 
 func (s *Store) append(ctx context.Context, e Event, commit commit, changes []func(*sql.Tx) error) (Event, error) {
 	if err := s.checkDurable(e); err != nil {
+		return Event{}, err
+	}
+	var err error
+	if e.Payload, err = s.redact(e.Payload); err != nil {
 		return Event{}, err
 	}
 	s.mu.Lock()

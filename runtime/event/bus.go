@@ -2,12 +2,18 @@ package event
 
 import "sync"
 
-// Publish shows an event to subscribers and stores nothing. An event of a durable type
+// Publish shows an event, without secrets, to subscribers and stores nothing. An event of a durable type
 // is not shown: it happened when it was stored, or not at all.
 func (s *Store) Publish(e Event) {
-	if !IsDurable(e.Type) {
-		s.bus.send(s.complete(e), false)
+	if IsDurable(e.Type) {
+		return
 	}
+	payload, err := s.redact(e.Payload)
+	if err != nil {
+		return // what cannot be redacted is not shown
+	}
+	e.Payload = payload
+	s.bus.send(s.complete(e), false)
 }
 
 // Subscribe calls f, from one goroutine, with the events that this Store appends or

@@ -43,6 +43,9 @@ const (
 
 	ArtifactCreated = "artifact.created"
 
+	BackupCreated  = "backup.created"
+	BackupRestored = "backup.restored"
+
 	PermissionRequested = "permission.requested"
 	PermissionDecided   = "permission.decided"
 	PermissionGranted   = "permission.granted"
@@ -65,6 +68,7 @@ var durable = []string{
 	SessionStarted, SessionTask,
 	ToolStarted, ToolCompleted, ToolFailed, ToolCancelled,
 	ArtifactCreated,
+	BackupCreated, BackupRestored,
 	PermissionRequested, PermissionDecided, PermissionGranted, PermissionRevoked,
 	CapabilityDiscovered, CapabilityValidated, CapabilityEnabled, CapabilityRegistered, CapabilityActivated,
 	CapabilityDisabled, CapabilityFailed, CapabilityUpdated, CapabilityRemoved,

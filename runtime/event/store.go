@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/aircoding/air/internal/redact"
 	"github.com/aircoding/air/internal/sqlite"
 )
 
@@ -18,6 +19,9 @@ type Options struct {
 	Clock     func() time.Time
 	// Durable are the custom types that a person accepted to be stored.
 	Durable []string
+	// Redactor knows the secrets of the person as they are now; where it fails nothing is
+	// stored or shown. nil: secrets are known by their form and name alone.
+	Redactor func() (*redact.Redactor, error)
 }
 
 // Store keeps the events of one session, or of a project outside sessions. Several

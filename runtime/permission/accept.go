@@ -41,7 +41,7 @@ func Shared(p home.Project) ([]SharedFile, error) {
 		if err != nil {
 			return nil, fault.New(fault.InvalidInput, "bad_shared_file", "reading the project's shared files: %w", err)
 		}
-		files = append(files, SharedFile{Path: name, SHA256: strings.TrimPrefix(canon.Digest(text), "sha256:")})
+		files = append(files, sharedFile(name, text))
 	}
 	return files, nil
 }
@@ -49,7 +49,7 @@ func Shared(p home.Project) ([]SharedFile, error) {
 // Acceptance is what a person accepted of a project's shared files: exactly those
 // bytes. A file that changes is not accepted any more.
 type Acceptance struct {
-	file     string
+	project  home.Project
 	accepted []SharedFile
 }
 
@@ -59,11 +59,11 @@ type acceptanceFile struct {
 	Files         []SharedFile `json:"files"`
 }
 
-// LoadAcceptance reads what was accepted from the folder of a project's state, which
-// lies in air's own folder.
-func LoadAcceptance(dir string) (*Acceptance, error) {
-	a := &Acceptance{file: filepath.Join(dir, "accepted.json")}
-	text, err := regular.Read(a.file, maxFile, false)
+// LoadAcceptance reads what was accepted from the project's state, which lies in air's
+// own folder.
+func LoadAcceptance(p home.Project) (*Acceptance, error) {
+	a := &Acceptance{project: p}
+	text, err := regular.Read(a.file(), maxFile, false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return a, nil
 	}
@@ -72,15 +72,26 @@ func LoadAcceptance(dir string) (*Acceptance, error) {
 	}
 	var doc acceptanceFile
 	if err := yamldoc.DecodeJSON(text, &doc); err != nil {
-		return nil, fault.New(fault.Integrity, "bad_acceptance", "%s: %w", a.file, err).WithHint("remove the file, and air accept again")
+		return nil, fault.New(fault.Integrity, "bad_acceptance", "%s: %w", a.file(), err).WithHint("remove the file, and air accept again")
 	}
 	a.accepted = doc.Files
 	return a, nil
 }
 
+func (a *Acceptance) file() string { return filepath.Join(a.project.Dir, "state", "accepted.json") }
+
+// copyOf is where the accepted content of a file is kept, to show what has changed.
+func (a *Acceptance) copyOf(path string) string {
+	return filepath.Join(a.project.Dir, "state", "accepted", path)
+}
+
 // Covers reports whether the file was accepted with exactly this content.
 func (a *Acceptance) Covers(path string, content []byte) bool {
-	return slices.Contains(a.accepted, SharedFile{Path: path, SHA256: strings.TrimPrefix(canon.Digest(content), "sha256:")})
+	return slices.Contains(a.accepted, sharedFile(path, content))
+}
+
+func sharedFile(path string, content []byte) SharedFile {
+	return SharedFile{Path: path, SHA256: strings.TrimPrefix(canon.Digest(content), "sha256:")}
 }
 
 // Pending are those of the files that are new or changed since they were accepted.
@@ -88,16 +99,46 @@ func (a *Acceptance) Pending(files []SharedFile) []SharedFile {
 	return slices.DeleteFunc(slices.Clone(files), func(f SharedFile) bool { return slices.Contains(a.accepted, f) })
 }
 
+// Before returns the content of the file that was accepted last, whatever it is now. It
+// returns nil where none was, or where it is not kept.
+func (a *Acceptance) Before(path string) []byte {
+	content, err := regular.Read(a.copyOf(path), maxFile, false)
+	if err != nil || !a.Covers(path, content) {
+		return nil
+	}
+	return content
+}
+
 // Accept stores that a person accepted the files as they are; what was accepted
-// before and is not among them no longer is.
+// before and is not among them no longer is. A file that is not what was shown to the
+// person is an error of kind conflict, and then nothing is accepted.
 func (a *Acceptance) Accept(files []SharedFile) error {
 	text, err := json.MarshalIndent(acceptanceFile{SchemaVersion: 1, AcceptedAt: time.Now().UTC().Truncate(time.Second), Files: files}, "", "  ")
 	if err != nil {
 		return err
 	}
-	if err := atomicfile.Write(a.file, append(text, '\n'), 0o600); err != nil {
+	contents := make([][]byte, len(files))
+	for i, f := range files {
+		if contents[i], err = a.read(f); err != nil {
+			return err
+		}
+	}
+	if err := atomicfile.Write(a.file(), append(text, '\n'), 0o600); err != nil {
 		return err
 	}
 	a.accepted = slices.Clone(files)
+	for i, f := range files {
+		if err := atomicfile.Write(a.copyOf(f.Path), contents[i], 0o600); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+func (a *Acceptance) read(f SharedFile) ([]byte, error) {
+	content, err := regular.Read(a.project.Shared(f.Path), maxFile, false)
+	if err == nil && sharedFile(f.Path, content) != f {
+		err = fault.New(fault.Conflict, "changed", "%s changes while it is being accepted", f.Path).WithHint("try again")
+	}
+	return content, err
 }

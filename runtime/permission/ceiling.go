@@ -2,6 +2,7 @@ package permission
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -72,22 +73,18 @@ func (e *Engine) undeclaredPath(c *Caller, f *Effect) string {
 // inScope matches a canonical path with globs that are relative to the project or
 // absolute.
 func (p *Paths) inScope(scope []string, canonical string) bool {
-	for _, pattern := range scope {
-		if matchesText(p.expand(pattern), canonical) {
-			return true
-		}
-	}
-	return false
+	t := targetOf(Read, canonical)
+	return slices.ContainsFunc(scope, func(pattern string) bool { return scopeMatches(Read, p.expand(pattern), t) })
 }
 
-// matchesText takes a pattern that was checked when the manifest was read. One that is
+// scopeMatches takes a pattern that was checked when the manifest was read. One that is
 // no pattern matches nothing.
-func matchesText(pattern, text string) bool {
+func scopeMatches(kind Kind, pattern string, t target) bool {
 	if pattern == "" {
 		return false
 	}
-	m, err := newMatcher(pattern)
-	return err == nil && m.matches(normal(text))
+	m, err := kindMatcher(kind, pattern)
+	return err == nil && m.matches(t)
 }
 
 // undeclaredTool: without scopes.tools a capability may call the built-in tools whose
@@ -109,7 +106,7 @@ func undeclaredTool(r *Request, c *Caller, name string) string {
 		return fmt.Sprintf("%.128s needs the permission %s, which it did not declare", name, missing)
 	case builtIn && (c.Scopes.Tools == nil || needs.none()):
 		return ""
-	case matchesName(c.Scopes.Tools, name):
+	case matchesName(ToolCall, c.Scopes.Tools, name):
 		return ""
 	}
 	return fmt.Sprintf("%.128s is not among its scopes.tools", name)
@@ -138,8 +135,8 @@ func uncovered(needs, has Permissions) string {
 
 func (p Permissions) none() bool { return uncovered(p, Permissions{}) == "" }
 
-// undeclaredOther: commands, hosts and secrets are what the scopes name; the other
-// kinds have no scope, and are not for capabilities.
+// undeclaredOther: commands, hosts and secrets are what the scopes name, each command of a
+// call by itself; the other kinds have no scope, and are not for capabilities.
 func undeclaredOther(c *Caller, f *Effect) string {
 	var flag bool
 	var scope []string
@@ -151,31 +148,44 @@ func undeclaredOther(c *Caller, f *Effect) string {
 	case Secret:
 		flag, scope = c.Permissions.Credentials, c.Scopes.Secrets
 	}
-	if flag && matchesName(scope, f.Target) {
+	switch {
+	case !flag || !matchesName(f.Kind, scope, f.Target):
+	case f.Kind == Run && f.Risk == RiskPrivileged && !c.Permissions.SystemSensitive:
+		return "it did not declare the permission system_sensitive, for a command that reaches beyond the project"
+	default:
 		return ""
 	}
 	return fmt.Sprintf("it did not declare %s(%.128s)", f.Kind, Printable(f.Target))
 }
 
 // matchesName matches a text without path structure.
-func matchesName(patterns []string, name string) bool {
-	for _, pattern := range patterns {
-		if matchesText(pattern, name) {
-			return true
-		}
-	}
-	return false
+func matchesName(kind Kind, patterns []string, name string) bool {
+	t := targetOf(kind, name)
+	return slices.ContainsFunc(patterns, func(pattern string) bool { return scopeMatches(kind, pattern, t) })
 }
 
 // consents reports whether enabling the capability allowed the effect, of which the
 // ceiling has already said that it was declared.
-func consents(c *Caller, f *Effect) bool {
+//
+// A person who enables sees the capability's commands and hosts as patterns. That covers
+// what those stand for on the face of it: commands that read, that work in the project or,
+// where the network was declared too, that use it; and public hosts. It does not cover
+// what a pattern such as "git **" hides: that a command loses what nothing brings back,
+// reaches beyond the project or cannot be understood, that a name leads to a private
+// network, or that a secret leaves the machine. Variables have no scope that could be
+// shown: the ceiling denies them.
+func (e *Engine) consents(c *Caller, f *Effect) bool {
 	if c == nil || !c.Consented {
 		return false
 	}
 	switch f.Kind {
 	case ToolCall, Artifact:
 		return true
+	case Net:
+		return f.Class == ""
+	case Run:
+		declared := f.Risk == RiskReadOnly || f.Risk == RiskWorkspace || f.Risk == RiskNetwork && c.Permissions.Network
+		return declared && !e.options.Unconfined
 	}
 	return f.Kind.IsPath() && (f.Class == ClassProject || f.Class == ClassOutside)
 }

@@ -96,34 +96,61 @@ func TestCeilingOfTools(t *testing.T) {
 
 func TestCeilingOfOtherEffects(t *testing.T) {
 	p := newPlace(t)
-	e := p.engine("")
+	e, bare := p.engine(""), p.engine("", func(o *Options) { o.Unconfined = true })
 	all := Permissions{Read: true, Write: true, Execute: true, Network: true, SystemSensitive: true, Credentials: true, OutsideWrite: true, Artifacts: []string{"report"}}
-	scopes := Scopes{Network: []string{"https://api.example.com:443"}, Commands: []string{"go test"}, Secrets: []string{"token"}}
+	local := all
+	local.Network, local.SystemSensitive = false, false
+	scopes := Scopes{Network: []string{"https://api.example.com:443", "https://localhost:443"}, Commands: []string{"go test **", "git **", "sudo **"}, Secrets: []string{"token"}}
 	for _, c := range []struct {
-		kind   Kind
-		target string
+		effect Effect
+		has    Permissions
 		s      Scopes
 		want   Verdict
+		code   string
 	}{
-		{Artifact, "report", Scopes{}, Allow},
-		{Artifact, "../report", Scopes{}, Deny}, // G24
-		{Artifact, "log", Scopes{}, Deny},
-		{Net, "https://api.example.com:443", Scopes{}, Deny},
-		{Net, "https://api.example.com:443", scopes, Ask},
-		{Net, "https://api.example.com:4433", scopes, Deny},
-		{Run, "go test", Scopes{}, Deny},
-		{Run, "go test", scopes, Ask},
-		{Run, "go test; rm", scopes, Deny},
-		{Secret, "token", scopes, Ask},
-		{Secret, "other", scopes, Deny},
-		{Env, "PATH", scopes, Deny},
-		{Signal, "1", scopes, Deny},
-		{Display, "x11", scopes, Deny},
-		{Capture, "eth0", scopes, Deny},
+		{Effect{Kind: Artifact, Target: "report"}, all, Scopes{}, Allow, ""},
+		{Effect{Kind: Artifact, Target: "../report"}, all, Scopes{}, Deny, CodeCapabilityCeiling}, // G24
+		{Effect{Kind: Artifact, Target: "log"}, all, Scopes{}, Deny, CodeCapabilityCeiling},
+		{Effect{Kind: Net, Target: "https://api.example.com:443"}, all, Scopes{}, Deny, CodeCapabilityCeiling},
+		{Effect{Kind: Net, Target: "https://api.example.com:443"}, local, scopes, Deny, CodeCapabilityCeiling},
+		{Effect{Kind: Net, Target: "https://api.example.com:443"}, all, scopes, Allow, ""},
+		{Effect{Kind: Net, Target: "https://api.example.com:443", Class: ClassPrivate}, all, scopes, Ask, CodePrivateAddress},
+		{Effect{Kind: Net, Target: "https://localhost:443", Class: ClassPrivate}, all, scopes, Ask, CodePrivateAddress},
+		{Effect{Kind: Net, Target: "https://api.example.com:4433"}, all, scopes, Deny, CodeCapabilityCeiling},
+		{Effect{Kind: Net, Target: "http://api.example.com:443"}, all, scopes, Deny, CodeCapabilityCeiling},
+		{Effect{Kind: Net, Target: "https://api.example.com.evil.example:443"}, all, scopes, Deny, CodeCapabilityCeiling},
+		{Effect{Kind: Run, Target: "go test", Risk: RiskWorkspace}, all, Scopes{}, Deny, CodeCapabilityCeiling},
+		{Effect{Kind: Run, Target: "go test", Risk: RiskWorkspace}, Permissions{Read: true}, scopes, Deny, CodeCapabilityCeiling},
+		{Effect{Kind: Run, Target: "go test", Risk: RiskWorkspace}, all, scopes, Allow, ""},
+		{Effect{Kind: Run, Target: "go test ./...", Risk: RiskReadOnly}, all, scopes, Allow, ""},
+		{Effect{Kind: Run, Target: "go testing", Risk: RiskReadOnly}, all, scopes, Deny, CodeCapabilityCeiling},
+		{Effect{Kind: Run, Target: "/tmp/go test", Also: "go test", Risk: RiskReadOnly}, all, scopes, Deny, CodeCapabilityCeiling},
+		{Effect{Kind: Run, Target: "go test"}, all, scopes, Ask, CodeOpaqueCommand}, // a risk that nobody said
+		{Effect{Kind: Run, Target: "git fetch", Risk: RiskNetwork}, all, scopes, Allow, ""},
+		{Effect{Kind: Run, Target: "git fetch", Risk: RiskNetwork}, local, scopes, Ask, CodeNetworkCommand},
+		{Effect{Kind: Run, Target: "git clean -fdx", Risk: RiskDestructive}, all, scopes, Ask, CodeDestructiveCommand},
+		{Effect{Kind: Run, Target: "sudo id", Risk: RiskPrivileged}, all, scopes, Ask, CodePrivilegedCommand},
+		{Effect{Kind: Run, Target: "sudo id", Risk: RiskPrivileged}, local, scopes, Deny, CodeCapabilityCeiling},
+		{Effect{Kind: Run, Target: "git $x", Risk: RiskOpaque}, all, scopes, Deny, CodeCapabilityCeiling}, // unreadable: no pattern covers it
+		{Effect{Kind: Run, Target: "git x", Risk: RiskOpaque}, all, scopes, Ask, CodeOpaqueCommand},
+		{Effect{Kind: Run, Target: "bash -c 'go test; rm x'", Risk: RiskOpaque}, all, scopes, Deny, CodeCapabilityCeiling},
+		{Effect{Kind: Run, Target: "go test; rm"}, all, scopes, Deny, CodeCapabilityCeiling},
+		{Effect{Kind: Secret, Target: "token"}, all, scopes, Ask, CodeApprovalRequired},
+		{Effect{Kind: Secret, Target: "other"}, all, scopes, Deny, CodeCapabilityCeiling},
+		{Effect{Kind: Env, Target: "PATH"}, all, scopes, Deny, CodeCapabilityCeiling},
+		{Effect{Kind: Signal, Target: "1"}, all, scopes, Deny, CodeCapabilityCeiling},
+		{Effect{Kind: Display, Target: "x11"}, all, scopes, Deny, CodeCapabilityCeiling},
+		{Effect{Kind: Capture, Target: "eth0"}, all, scopes, Deny, CodeCapabilityCeiling},
 	} {
-		d := e.Decide(request("event.emit", []Caller{{Capability: "csv", Digest: digestA, Permissions: all, Scopes: c.s, Consented: true}}, Effect{Kind: c.kind, Target: c.target}))[0]
-		if d.Verdict != c.want {
-			t.Errorf("%s: %s (%s), want %s", d.Effect, d.Verdict, d.Reason, c.want)
+		chain := []Caller{{Capability: "csv", Digest: digestA, Permissions: c.has, Scopes: c.s, Consented: true}}
+		d := e.Decide(request("event.emit", chain, c.effect))[0]
+		p.want(d, c.want, c.code)
+		if d = bare.Decide(request("event.emit", chain, c.effect))[0]; c.effect.Kind == Run && d.Verdict == Allow {
+			t.Errorf("without a sandbox %s is %s (%s)", d.Effect, d.Verdict, d.Reason)
+		}
+		chain[0].Consented = false
+		if d = e.Decide(request("event.emit", chain, c.effect))[0]; d.Verdict == Allow {
+			t.Errorf("nobody enabled it, and %s is %s", d.Effect, d.Verdict)
 		}
 	}
 }

@@ -56,7 +56,7 @@ func (p *Paths) floor(canonical, at string, kind Kind) string {
 		rel = at
 	}
 	switch {
-	case within(at, p.airHome) && !inside && (write || !within(canonical, p.artifacts)):
+	case within(at, p.airHome) && !inside && (write || !p.isOwnArtifact(canonical)):
 		return CodeFloorAirHome
 	case write && (within(p.airHome, at) || within(at, "/etc/air")):
 		return CodeFloorAirHome
@@ -68,6 +68,12 @@ func (p *Paths) floor(canonical, at string, kind Kind) string {
 		return CodeFloorDevice
 	}
 	return ""
+}
+
+// isOwnArtifact reports whether the path is one of this session's artifacts. What was
+// quarantined is for people alone.
+func (p *Paths) isOwnArtifact(canonical string) bool {
+	return within(canonical, p.artifacts) && !within(canonical, p.artifacts+"/quarantine")
 }
 
 // deviceByName knows the parts of the kernel's own file systems that give away, or

@@ -15,20 +15,28 @@ const (
 	CodeProfileCeiling    = "profile_ceiling"
 	CodeCapabilityCeiling = "capability_ceiling"
 
+	CodeCredentialsFlow = "credentials_flow"
+
 	CodeDeniedByRule   = "denied_by_rule"
 	CodeProtectedPath  = "protected_path"
 	CodeDeniedByPerson = "denied_by_person"
 
-	CodeAskedByRule      = "asked_by_rule"
-	CodeNotConsented     = "not_consented"
-	CodeOverwrite        = "overwrite"
-	CodeReadOnlyMode     = "read_only_mode"
-	CodeObeyedFile       = "obeyed_file"
-	CodeOutsideProject   = "outside_project"
-	CodeDangerousPath    = "dangerous_path"
-	CodeSystemPath       = "system_path"
-	CodeCredentials      = "credentials"
-	CodeApprovalRequired = "approval_required"
+	CodeAskedByRule        = "asked_by_rule"
+	CodeNotConsented       = "not_consented"
+	CodeOverwrite          = "overwrite"
+	CodeReadOnlyMode       = "read_only_mode"
+	CodeObeyedFile         = "obeyed_file"
+	CodeOutsideProject     = "outside_project"
+	CodeDangerousPath      = "dangerous_path"
+	CodeSystemPath         = "system_path"
+	CodeCredentials        = "credentials"
+	CodeApprovalRequired   = "approval_required"
+	CodeNetworkCommand     = "network_command"
+	CodeDestructiveCommand = "destructive_command"
+	CodePrivilegedCommand  = "privileged_command"
+	CodeOpaqueCommand      = "opaque_command"
+	CodePrivateAddress     = "private_address"
+	CodeNoSandbox          = "no_sandbox"
 
 	CodeBadPath      = "bad_path"
 	CodeDanglingLink = "dangling_link"
@@ -62,9 +70,10 @@ var codes = []CodeMeaning{
 	{CodeFloorBinary, Deny, "the air program itself"},
 	{CodeFloorDevice, Deny, "a device, pipe, socket or a part of the kernel's file systems"},
 	{CodeFloorCredential, Deny, "a capability never gets the bytes of a credential"},
-	{CodeFloorUnresolved, Deny, "a path that was not made canonical before it was decided"},
+	{CodeFloorUnresolved, Deny, "a path, command or host that was not brought into its one form before it was decided"},
 	{CodeProfileCeiling, Deny, "the project's profile does not allow it"},
 	{CodeCapabilityCeiling, Deny, "a capability in the chain of callers did not declare it"},
+	{CodeCredentialsFlow, Deny, "a credential was used in this session: until it ends nothing goes out by the network, unless a rule of a person names the pair"},
 	{CodeDeniedByRule, Deny, "a deny rule matched"},
 	{CodeProtectedPath, Deny, "version control's own files, environment files, private keys and key stores"},
 	{CodeDeniedByPerson, Deny, "a person refused it"},
@@ -78,6 +87,12 @@ var codes = []CodeMeaning{
 	{CodeSystemPath, Ask, "it would change the system"},
 	{CodeCredentials, Ask, "the path holds credentials"},
 	{CodeApprovalRequired, Ask, "effects of this kind are asked about"},
+	{CodeNetworkCommand, Ask, "the command needs the network"},
+	{CodeDestructiveCommand, Ask, "the command may lose what nothing brings back"},
+	{CodePrivilegedCommand, Ask, "the command reaches beyond the project"},
+	{CodeOpaqueCommand, Ask, "what the command does cannot be known before it runs"},
+	{CodePrivateAddress, Ask, "the host is this machine, or on a private network"},
+	{CodeNoSandbox, Ask, "this machine has no sandbox to run the command in: nothing but its analysis bounds it"},
 	{CodeBadPath, Deny, "the path cannot be understood"},
 	{CodeDanglingLink, Deny, "a write through a symbolic link to something that does not exist"},
 	{CodeMagicLink, Deny, "a link into a process, below /proc"},

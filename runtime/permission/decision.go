@@ -37,6 +37,7 @@ const (
 	LayerFloor    Layer = "floor"
 	LayerProfile  Layer = "profile"
 	LayerCeiling  Layer = "capability ceiling"
+	LayerFlow     Layer = "flow"
 	LayerRule     Layer = "rule"
 	LayerGrant    Layer = "grant"
 	LayerConsent  Layer = "consent"
@@ -105,6 +106,8 @@ type Question struct {
 	Chain   []Caller
 	Asks    []Decision // the decisions whose verdict is Ask
 	Project string
+	Folder  string // that a command starts in; "" where there is none
+	Others  int    // effects of the call that need no question
 	// Rules are the rules that the choice "project" would write; empty when that
 	// choice is not offered.
 	Rules []string

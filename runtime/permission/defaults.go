@@ -13,12 +13,23 @@ func (e *Engine) ruled(c *Caller, f *Effect) (Decision, bool) {
 	case Deny:
 		d.Code, d.Hint = CodeDeniedByRule, "a person wrote this rule: do not work around it"
 	case Ask:
-		d.Code, d.NoAlways = CodeAskedByRule, standards[f.Class].noAlways
+		d.Code, d.NoAlways = CodeAskedByRule, noAlways(f)
 	}
 	if d.Reason == "" {
 		d.Reason = "a rule says so"
 	}
 	return d, true
+}
+
+// noAlways reports whether a question about the effect is for once or the session only.
+func noAlways(f *Effect) bool {
+	switch {
+	case f.Kind == Run:
+		return f.Risk == RiskPrivileged
+	case f.Kind == Signal: // another day another process has the number
+		return true
+	}
+	return f.Class == ClassPrivate || standards[f.Class].noAlways
 }
 
 // standard is a row of the table of defaults.
@@ -44,12 +55,16 @@ func (e *Engine) byDefault(r *Request, c *Caller, f *Effect) Decision {
 	switch {
 	case f.Kind.IsPath():
 		e.pathDefault(&d)
+	case f.Kind == Run:
+		e.runDefault(&d)
+	case f.Class == ClassPrivate:
+		d.ask(CodePrivateAddress)
 	case f.Kind == ToolCall && (c == nil || r.Subject.BuiltIn):
 		d.Verdict, d.Reason = Allow, "calling a tool is allowed, what it does is decided by itself"
 	case f.Kind == Artifact:
 		d.Verdict, d.Reason = Allow, "artifacts belong to the session"
 	default:
-		d.Verdict, d.Code, d.Reason = Ask, CodeApprovalRequired, meaning(CodeApprovalRequired)
+		d.ask(CodeApprovalRequired)
 	}
 	if c != nil && (f.Class == ClassProject || d.Verdict == Allow && !(f.Kind == ToolCall && r.Subject.BuiltIn)) {
 		d.Verdict, d.Code = Ask, CodeNotConsented
@@ -57,6 +72,11 @@ func (e *Engine) byDefault(r *Request, c *Caller, f *Effect) Decision {
 		d.Hint = "a person can enable the capability with: air enable " + c.Capability
 	}
 	return d
+}
+
+// ask makes an answer that is not about a path a question.
+func (d *Decision) ask(code string) {
+	d.Verdict, d.Code, d.Reason, d.NoAlways = Ask, code, meaning(code), noAlways(&d.Effect)
 }
 
 func defaultName(f *Effect) string {
@@ -74,10 +94,10 @@ func (e *Engine) pathDefault(d *Decision) {
 		return
 	}
 	d.Verdict = row.change
-	switch f.Kind {
-	case Read:
+	switch {
+	case f.Kind == Read:
 		d.Verdict = row.read
-	case Create:
+	case f.Kind == Create, f.Known && f.Class == ClassProject:
 		d.Verdict = row.create
 	}
 	d.Code, d.Reason, d.NoAlways = row.code, meaning(row.code), row.noAlways
@@ -91,6 +111,34 @@ func (e *Engine) pathDefault(d *Decision) {
 	}
 }
 
+// riskCodes are those of the commands that are asked about.
+var riskCodes = map[Risk]string{
+	RiskNetwork: CodeNetworkCommand, RiskDestructive: CodeDestructiveCommand, RiskPrivileged: CodePrivilegedCommand, RiskOpaque: CodeOpaqueCommand,
+}
+
+func (e *Engine) runDefault(d *Decision) {
+	f := &d.Effect
+	switch f.Risk {
+	case RiskReadOnly:
+		d.Verdict, d.Reason = Allow, "the command only reads"
+	case RiskWorkspace:
+		d.Verdict, d.Reason = Allow, "the command works in the project"
+		e.applyMode(d)
+	default:
+		code, known := riskCodes[f.Risk]
+		if !known {
+			code = CodeOpaqueCommand
+		}
+		d.ask(code)
+		if f.Why != "" {
+			d.Reason = shorten(Printable(f.Why), 300) // it may quote the command
+		}
+	}
+	if e.options.Unconfined && d.Verdict == Allow {
+		d.ask(CodeNoSandbox)
+	}
+}
+
 // applyMode lets the mode change an answer about project and outside; it never
 // touches the other classes.
 func (e *Engine) applyMode(d *Decision) {
@@ -98,7 +146,7 @@ func (e *Engine) applyMode(d *Decision) {
 	switch {
 	case e.options.Mode == ModeReadOnly && f.Kind != Read && d.Verdict == Allow:
 		d.Verdict, d.Code, d.Reason = Ask, CodeReadOnlyMode, meaning(CodeReadOnlyMode)
-	case e.options.Mode == ModeTrusted && plain(f.Class) && f.Kind != Delete:
+	case e.options.Mode == ModeTrusted && f.Kind.IsPath() && plain(f.Class) && f.Kind != Delete:
 		d.Verdict = Allow
 	}
 }

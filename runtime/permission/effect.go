@@ -38,26 +38,58 @@ func (k Kind) IsPath() bool {
 
 // Effect is one thing a call would touch.
 //
-// The target of a path effect is, after Paths.Resolve, the canonical absolute path;
-// of a tool effect the tool's name; of an artifact effect the artifact's type.
+// The target of a path effect is, after Paths.Resolve, the canonical absolute path; of
+// a run effect the words of one simple command, see JoinArgv; of a net effect
+// scheme://host:port, see NetTarget; of an env or secret effect a name; of a signal
+// effect a process id; of a tool effect the tool's name; of an artifact effect the
+// artifact's type.
 type Effect struct {
 	Kind   Kind   `json:"kind"`
 	Target string `json:"target"`
 	// Recursive marks a read of a folder with all that lies below it. Each entry is
 	// decided again when it is opened.
 	Recursive bool `json:"recursive,omitempty"`
+	// Below marks a recursive effect that leaves the folder itself alone.
+	Below bool `json:"below,omitempty"`
+	// Folder marks the read of the folder that a command starts in.
+	Folder bool `json:"folder,omitempty"`
+	// Known marks a change of a file whose content the caller has seen, as by an edit
+	// after a read: in the project it needs no question.
+	Known bool `json:"known,omitempty"`
 	// Class is filled in by Paths.Resolve for path effects.
 	Class Class `json:"class,omitempty"`
+	// Risk is what a run effect's command may do, and Why says so in words.
+	Risk Risk   `json:"risk,omitempty"`
+	Why  string `json:"why,omitempty"`
+	// Also is a run effect's command in its plainest form, where that is another one: a
+	// deny or an ask that matches it counts too, an allow does not.
+	Also string `json:"also,omitempty"`
+	// Script is a file of the project that a run effect would execute, as the command
+	// names it. ScriptSHA256 is the hex digest of what it holds; grants are bound to it.
+	Script       string `json:"script,omitempty"`
+	ScriptSHA256 string `json:"script_sha256,omitempty"`
 	// Named is the path as the caller wrote it, kept by Paths.Resolve.
 	Named string `json:"-"`
 }
+
+// Risk is the most that a command may do, as far as it can be known.
+type Risk string
+
+const (
+	RiskReadOnly    Risk = "read-only"
+	RiskWorkspace   Risk = "workspace"   // changes files of the project, or runs its code
+	RiskNetwork     Risk = "network"     // needs hosts
+	RiskDestructive Risk = "destructive" // loses what nothing brings back
+	RiskPrivileged  Risk = "privileged"  // reaches beyond the project: other users, the system, other machines
+	RiskOpaque      Risk = "opaque"      // cannot be known before it runs
+)
 
 func (e Effect) String() string { return fmt.Sprintf("%s(%s)", e.Kind, Printable(e.Target)) }
 
 // AsNamed is the effect in its caller's words: it tells nothing of what is there, or of
 // where the links in a path lead.
 func (e Effect) AsNamed() Effect {
-	named := Effect{Kind: e.Kind, Target: e.Target, Recursive: e.Recursive}
+	named := Effect{Kind: e.Kind, Target: e.Target, Recursive: e.Recursive, Below: e.Below}
 	if e.Named != "" {
 		named.Target = e.Named
 	}
@@ -133,4 +165,7 @@ type Request struct {
 	Chain     []Caller
 	Effects   []Effect // resolved by Paths.Resolve
 	SessionID string
+	// Credentials are what this chain, or those above it, have used of credentials in
+	// the session: canonical paths, or secret(NAME).
+	Credentials []string
 }

@@ -26,6 +26,9 @@ type Options struct {
 	// GrantsFile keeps the grants of the project; "" keeps them in memory.
 	GrantsFile string
 	Mode       string
+	// Unconfined is set where commands run outside a sandbox: those that the defaults, or
+	// the enabling of a capability, would allow are asked about.
+	Unconfined bool
 	Paths      *Paths
 	Clock      func() time.Time
 	// Profile is the ceiling of the project's active profile, nil without one. It
@@ -40,7 +43,9 @@ type Engine struct {
 	clock   func() time.Time
 	rules   []*rule // all tiers, in order
 	table   table
-	grants  *grantBook
+	// exceptions are the rules with after.
+	exceptions []*rule
+	grants     *grantBook
 }
 
 // Load reads rules and grants.
@@ -68,29 +73,38 @@ func Load(o Options) (*Engine, error) {
 func (e *Engine) loadTiers() error {
 	for _, source := range []struct {
 		file string
-		tier tier
-	}{{e.options.AdminFile, tierAdmin}, {e.options.UserFile, tierUser}, {e.options.ProjectFile, tierProject}} {
+		tier Tier
+	}{{e.options.AdminFile, TierAdmin}, {e.options.UserFile, TierUser}, {e.options.ProjectFile, TierProject}} {
 		rules, text, err := loadRules(source.file, source.tier, e.paths)
 		if err != nil {
 			return err
 		}
-		if source.tier == tierProject && !e.accepted(text) {
+		if source.tier == TierProject && !e.accepted(text) {
 			disallow(rules)
 		}
 		e.rules = append(e.rules, rules...)
 	}
+	expire(e.rules, e.clock)
+	e.table.add(e.rules)
 	for _, r := range e.rules {
-		if expired(r.expires, e.clock) {
-			r.inactive = fmt.Sprintf("it expired at %s", r.expires.Format(time.RFC3339))
+		if r.after != nil && r.inactive == "" {
+			e.exceptions = append(e.exceptions, r)
 		}
 	}
-	warnShadowed(e.rules)
-	e.table.add(e.rules)
 	return nil
 }
 
 func (e *Engine) accepted(text []byte) bool {
 	return e.options.Accepted != nil && e.options.Accepted(text)
+}
+
+// expire marks the rules that have ended.
+func expire(rules []*rule, now func() time.Time) {
+	for _, r := range rules {
+		if expired(r.expires, now) {
+			r.inactive = fmt.Sprintf("it expired at %s", r.expires.Format(time.RFC3339))
+		}
+	}
 }
 
 // disallow keeps of a project's rules only those that forbid or ask.
@@ -116,6 +130,9 @@ func (e *Engine) decide(r *Request, f *Effect) Decision {
 		return d
 	}
 	if d, denied := e.profile(r, f); denied {
+		return d
+	}
+	if d, denied := e.flow(r, f); denied {
 		return d
 	}
 	return e.permit(r, f)
@@ -166,7 +183,7 @@ func (e *Engine) permitOne(r *Request, c *Caller, f *Effect) Decision {
 	d, ruled := e.ruled(c, f)
 	switch {
 	case ruled:
-	case consents(c, f):
+	case e.consents(c, f):
 		return consentDecision(c, f)
 	default:
 		d = e.byDefault(r, c, f)

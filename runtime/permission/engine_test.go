@@ -58,13 +58,20 @@ func mode(m string) func(*Options) { return func(o *Options) { o.Mode = m } }
 func TestOtherKindsByDefault(t *testing.T) {
 	e := newPlace(t).engine("")
 	for kind, want := range map[Kind]Verdict{ToolCall: Allow, Artifact: Allow, Run: Ask, Net: Ask, Env: Ask, Signal: Ask, Secret: Ask, Display: Ask, Capture: Ask, "telepathy": Ask} {
-		if d := e.Decide(request("fs.read", nil, Effect{Kind: kind, Target: "x"}))[0]; d.Verdict != want {
+		if d := e.Decide(request("fs.read", nil, Effect{Kind: kind, Target: targetFor(kind)}))[0]; d.Verdict != want {
 			t.Errorf("%s: %s, want %s", kind, d.Verdict, want)
 		}
 	}
 	if _, err := Load(Options{Mode: "yolo"}); err == nil {
 		t.Error("an unknown mode loaded")
 	}
+}
+
+func targetFor(kind Kind) string {
+	if kind == Net {
+		return "https://example.com:443"
+	}
+	return "x"
 }
 
 // Any deny wins, then any ask, then any allow, whatever the order and the tier.
@@ -303,7 +310,7 @@ func TestExplain(t *testing.T) {
 	for _, s := range x.Steps {
 		got = append(got, string(s.Layer)+"/"+s.Caller+": "+s.Answer)
 	}
-	want := "floor/: nothing to say; profile/: nothing to say; capability ceiling/: nothing to say; rule/csv: ask; consent/csv: allow; default/csv: ask; grant/csv: nothing to say"
+	want := "floor/: nothing to say; profile/: nothing to say; capability ceiling/: nothing to say; flow/: nothing to say; rule/csv: ask; consent/csv: allow; default/csv: ask; grant/csv: nothing to say"
 	if strings.Join(got, "; ") != want {
 		t.Errorf("steps %s\nwant  %s", strings.Join(got, "; "), want)
 	}

@@ -1,8 +1,9 @@
 package permission
 
 import (
-	"fmt"
 	"time"
+
+	"github.com/aircoding/air/internal/fault"
 )
 
 // Explanation is every layer's answer for one effect, and the one that counts.
@@ -30,6 +31,7 @@ func (e *Engine) Explain(r Request) []Explanation {
 		x.layer(LayerFloor)(e.floor(&r, f))
 		x.layer(LayerProfile)(e.profile(&r, f))
 		x.layer(LayerCeiling)(e.ceiling(&r, f))
+		x.layer(LayerFlow)(e.flow(&r, f))
 		if len(r.Chain) == 0 {
 			e.explainOne(&x, &r, nil, f)
 		}
@@ -44,7 +46,7 @@ func (e *Engine) Explain(r Request) []Explanation {
 func (e *Engine) explainOne(x *Explanation, r *Request, c *Caller, f *Effect) {
 	from := len(x.Steps)
 	x.layer(LayerRule)(e.ruled(c, f))
-	if consents(c, f) {
+	if e.consents(c, f) {
 		x.layer(LayerConsent)(consentDecision(c, f), true)
 	}
 	x.layer(LayerDefault)(e.byDefault(r, c, f), true)
@@ -76,39 +78,45 @@ type RuleInfo struct {
 	Rule     string    `json:"rule"`
 	For      string    `json:"for,omitempty"`
 	Reason   string    `json:"reason,omitempty"`
+	After    []string  `json:"after,omitempty"` // the credentials of an exception of the flow layer
 	Expires  time.Time `json:"expires,omitzero"`
 	Inactive string    `json:"inactive,omitempty"` // why the rule does not count
 	Warning  string    `json:"warning,omitempty"`  // that it can never match, or is shadowed
 }
 
 // Rules lists the rules of all tiers, in their order.
-func (e *Engine) Rules() []RuleInfo {
-	infos := make([]RuleInfo, 0, len(e.rules))
-	for _, r := range e.rules {
-		infos = append(infos, RuleInfo{
+func (e *Engine) Rules() []RuleInfo { return describe(e.rules) }
+
+func describe(rules []*rule) []RuleInfo {
+	infos := make([]RuleInfo, 0, len(rules))
+	warnings := shadowed(rules)
+	for _, r := range rules {
+		info := RuleInfo{
 			Tier: string(r.tier), File: r.file, Line: r.line, Rule: r.text(), For: r.forText(),
-			Reason: r.reason, Expires: r.expires, Inactive: r.inactive, Warning: r.warning,
-		})
+			Reason: r.reason, After: r.afterText, Expires: r.expires, Inactive: r.inactive, Warning: r.warning,
+		}
+		if info.Warning == "" {
+			info.Warning = warnings[r]
+		}
+		infos = append(infos, info)
 	}
 	return infos
 }
 
-// warnShadowed notes rules that an equal pattern with an equal or stronger verdict
-// makes pointless.
-func warnShadowed(rules []*rule) {
-	strongest := map[string]*rule{}
-	for _, r := range rules {
-		key := fmt.Sprintf("%s(%s) for %s", r.kind, r.pattern, r.forText())
-		first := strongest[key]
-		switch {
-		case r.inactive != "":
-		case first == nil:
-			strongest[key] = r
-		case r.verdict < first.verdict:
-			first.warning = fmt.Sprintf("shadowed by %s:%d, which is stronger", r.file, r.line)
-			strongest[key] = r
-		case r.warning == "":
-			r.warning = fmt.Sprintf("shadowed by %s:%d", first.file, first.line)
-		}
+// CheckFile loads the rules of one tier and says of each whether it counts. A project's
+// file counts as accepted. Rules of other tiers, which may shadow these, are not looked
+// at.
+func CheckFile(file string, t Tier, p *Paths, now func() time.Time) ([]RuleInfo, error) {
+	if now == nil {
+		now = time.Now
 	}
+	rules, text, err := loadRules(file, t, p)
+	if err != nil {
+		return nil, err
+	}
+	if text == nil {
+		return nil, fault.New(fault.NotFound, "no_rules", "there is no file %.200q", file)
+	}
+	expire(rules, now)
+	return describe(rules), nil
 }

@@ -2,15 +2,17 @@ package permission
 
 // floor is the first layer: what nothing opens.
 func (e *Engine) floor(r *Request, f *Effect) (Decision, bool) {
-	if !f.Kind.IsPath() {
-		return Decision{}, false
-	}
 	var code string
 	switch {
+	case f.Kind == Run && !(checkArgv(f.Target) && (f.Also == "" || checkArgv(f.Also))), f.Kind == Net && !checkNet(f):
+		code = CodeFloorUnresolved
+	case !f.Kind.IsPath():
+		return Decision{}, false
 	case f.Class == "" || f.Kind == Write:
 		code = CodeFloorUnresolved
 	case f.Class == ClassForbidden:
-		if code = e.paths.floor(f.Target, fold(f.Target), f.Kind); code == "" {
+		at := f.place(f.Target)
+		if code = e.paths.floor(at, fold(at), f.Kind); code == "" {
 			code = CodeFloorDevice
 		}
 	case len(r.Chain) > 0 && within(f.Target, e.paths.artifacts): // a capability reads those that are its own, by their ids

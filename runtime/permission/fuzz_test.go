@@ -84,6 +84,8 @@ func FuzzRules(f *testing.F) {
 		"schema_version: 1\nrules:\n  - ask: tool(fs.*)\n    reason: \"\\u202e\"\n",
 		"schema_version: 1\nrules: [{allow: \"read(\\\\\\\\)\"}, {deny: \"run(a ** )\"}]\n",
 		"schema_version: 1\nrules: [{allow: read(/)}, {allow: read(.)}, {deny: read(**/**/**)}]\n",
+		"schema_version: 1\nrules: [{allow: \"run(a 'b c' ** [x]*)\", match: [a 'b c' x]}, {deny: \"net(*://*.a:*)\"}, {allow: net(https://b.a), after: secret(x)}, {ask: \"run(** --f)\"}]\n",
+		"schema_version: 1\nrules: [{deny: 'read({a,b}/**)'}, {allow: 'read(a/[!b]**)', for: c}, {allow: 'tool({a,*}.b)'}]\n",
 		"rules: {", "schema_version: 1e400", "a: &a [*a]",
 	} {
 		f.Add(seed, "data/x")
@@ -91,7 +93,7 @@ func FuzzRules(f *testing.F) {
 	root := f.TempDir()
 	p := NewPaths(PathsConfig{ProjectRoot: root, Home: root + "/home"})
 	f.Fuzz(func(t *testing.T, text, target string) {
-		rules, err := parseRules([]byte(text), "rules.yaml", tierUser, p)
+		rules, err := parseRules([]byte(text), "rules.yaml", TierUser, p)
 		if err != nil {
 			if !fault.Is(err, fault.InvalidInput) || !strings.HasPrefix(err.Error(), "rules.yaml:") {
 				t.Errorf("refused with %v", err)
@@ -103,8 +105,13 @@ func FuzzRules(f *testing.F) {
 			if err != nil || verdict != r.verdict || kind != r.kind || pattern != r.pattern {
 				t.Errorf("%q reads as %v %v %q, %v", r.text(), verdict, kind, pattern, err)
 			}
-			anyMatches(r.matchers, root+"/"+target)
+			text := target
+			if r.kind.IsPath() {
+				text = root + "/" + target
+			}
+			anyMatches(r.matchers, targetOf(r.kind, text))
 		}
+		describe(rules)
 	})
 }
 
@@ -125,10 +132,10 @@ func FuzzEscape(f *testing.F) {
 		if err := r.compile(p); err != nil {
 			return
 		}
-		if !anyMatches(r.matchers, normal(one)) {
+		if !anyMatches(r.matchers, targetOf(Read, one)) {
 			t.Errorf("%q does not match its own path %q", pattern, one)
 		}
-		if normal(one) != normal(two) && anyMatches(r.matchers, normal(two)) {
+		if normal(one) != normal(two) && anyMatches(r.matchers, targetOf(Read, two)) {
 			t.Errorf("%q, made of %q, matches %q", pattern, one, two)
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -33,6 +34,7 @@ type grantSet struct {
 type grantRule struct {
 	rule
 	session string
+	script  string
 }
 
 type grantFile struct {
@@ -89,7 +91,7 @@ func (b *grantBook) use(grants []Grant) error {
 }
 
 func (b *grantBook) compile(g Grant) (*grantRule, error) {
-	r := &grantRule{session: g.Session}
+	r := &grantRule{session: g.Session, script: g.ScriptSHA256}
 	verdict, kind, pattern, err := parseRule(g.Rule)
 	if err != nil {
 		return nil, err
@@ -103,25 +105,32 @@ func (b *grantBook) compile(g Grant) (*grantRule, error) {
 	if r.capability != "" && r.digest == "" {
 		return nil, fmt.Errorf("for %.80q: a grant is for one digest of a capability: ID@sha256:… is wanted", g.For)
 	}
-	r.verdict, r.kind, r.pattern, r.tier, r.expires = verdict, kind, pattern, tierGrant, g.Expires
+	if g.ScriptSHA256 != "" && (kind != Run || !sha256Hex.MatchString(g.ScriptSHA256)) {
+		return nil, fmt.Errorf("script_sha256 %.80q: 64 hex digits are wanted, for run effects only", g.ScriptSHA256)
+	}
+	r.verdict, r.kind, r.pattern, r.tier, r.expires = verdict, kind, pattern, TierGrant, g.Expires
 	r.source = fmt.Sprintf("grant %s: %s", g.ID, g.Rule)
 	return r, r.rule.compile(b.paths)
 }
 
 // find returns the grant that turns a question into an allow. What must not be
-// answered for always is not opened by a grant for always.
+// answered for always is not opened by a grant for always, and a command that executes a
+// script of the project only by one for what the script holds now.
 func (b *grantBook) find(r *Request, c *Caller, f *Effect, noAlways bool) *grantRule {
-	target := normal(f.Target)
+	t := targetOf(f.Kind, f.Target)
 	for _, g := range b.now.Load().rules {
 		switch {
 		case g.session != "" && g.session != r.SessionID:
 		case g.session == "" && noAlways:
-		case g.isAbout(f.Kind) && g.decides(c, f, target, b.clock):
+		case f.ScriptSHA256 != g.script || f.Script != "" && f.ScriptSHA256 == "":
+		case g.isAbout(f.Kind) && g.decides(c, f, t, b.clock):
 			return g
 		}
 	}
 	return nil
 }
+
+var sha256Hex = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 func grantDecision(g *grantRule, f *Effect) Decision {
 	return Decision{Effect: *f, Verdict: Allow, Layer: LayerGrant, Rule: g.source, Reason: "a person granted it"}

@@ -16,10 +16,13 @@ type Grant struct {
 	Rule string `json:"rule"` // such as "allow: read(data/x.csv)"
 	// For is capability@digest; "" is the person and their agent. A grant is for one
 	// digest: another version of the capability asks again.
-	For     string    `json:"for,omitempty"`
-	Session string    `json:"session,omitempty"` // "": for every session of the project
-	Created time.Time `json:"created"`
-	Expires time.Time `json:"expires,omitzero"`
+	For string `json:"for,omitempty"`
+	// ScriptSHA256 is the hex digest of the project's script that the granted command
+	// executes, "" where it executes none: another content asks again.
+	ScriptSHA256 string    `json:"script_sha256,omitempty"`
+	Session      string    `json:"session,omitempty"` // "": for every session of the project
+	Created      time.Time `json:"created"`
+	Expires      time.Time `json:"expires,omitzero"`
 }
 
 // How long answers given at a prompt last.

@@ -98,7 +98,7 @@ func (p *Paths) place(e Effect, w walked) Effect {
 	if e.Named == "" {
 		e.Named = e.Target
 	}
-	e.Target, e.Class = w.path, p.classify(w.path, e.Kind, w.mode())
+	e.Target, e.Class = w.path, p.classify(e.place(w.path), e.Kind, w.mode())
 	return e
 }
 
@@ -113,8 +113,17 @@ func (p *Paths) ByName(e Effect) (Effect, error) {
 		return e, err
 	}
 	e.Named, e.Target = e.Target, filepath.Clean(absolute)
-	e.Class = p.classByName(e.Target, e.Kind)
+	e.Class = p.classByName(e.place(e.Target), e.Kind)
 	return e, nil
+}
+
+// place is the path whose class an effect on a canonical path has: that of an entry for an
+// effect that leaves the folder itself alone.
+func (e *Effect) place(canonical string) string {
+	if e.Below {
+		return filepath.Join(canonical, "*")
+	}
+	return canonical
 }
 
 // absolute checks a path as it comes from outside. It does not clean it: what ".."

@@ -50,6 +50,7 @@ func TestClasses(t *testing.T) {
 		{p.air, ClassForbidden, ClassForbidden},
 		{p.air + "/keys/events.key", ClassForbidden, ClassForbidden},
 		{p.artifacts + "/log/art_1.txt", ClassProject, ClassForbidden},
+		{p.artifacts + "/quarantine/art_1.json", ClassForbidden, ClassForbidden},
 		{strings.Replace(p.artifacts, "/s1/", "/s2/", 1) + "/log/art_1.txt", ClassForbidden, ClassForbidden},
 		{p.home + "/tools/air", ClassDangerous, ClassForbidden},
 		{p.home + "/tools/git", ClassDangerous, ClassDangerous},
@@ -403,4 +404,25 @@ func TestRootThroughLink(t *testing.T) {
 	if err != nil || linked.Root() != p.root || e.Target != p.root+"/x" || e.Class != ClassProject {
 		t.Errorf("root %s, %v, %v", linked.Root(), e, err)
 	}
+}
+
+// rm ./*.go in the root of a project leaves the root, and .air in it, alone.
+func TestBelowAFolder(t *testing.T) {
+	p := newPlace(t)
+	p.put(".git/config", "")
+	e := p.engine("")
+	for path, want := range map[string]string{".": CodeOverwrite, ".git": CodeProtectedPath, ".air": CodeFloorShared, p.air: CodeFloorAirHome, p.home + "/.ssh": CodeCredentials} {
+		f, err := p.paths.Resolve(Effect{Kind: Delete, Target: path, Recursive: true, Below: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := e.Decide(request("shell.run", nil, f))[0]; d.Code != want {
+			t.Errorf("below %s: %s %s, %s is wanted", path, d.Verdict, d.Code, want)
+		}
+	}
+	f, err := p.paths.Resolve(Effect{Kind: Delete, Target: ".", Recursive: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.want(e.Decide(request("shell.run", nil, f))[0], Deny, CodeFloorShared)
 }

@@ -15,14 +15,44 @@ type matcher struct {
 	text           string
 	prefix, suffix string        // literal text at both ends
 	pattern        *glob.Pattern // nil: the text is literal
+	argv           *argvPattern  // of run effects, instead of all that
+	net            *netPattern   // of net effects, likewise
+}
+
+// kindMatcher takes a pattern of an effect that is no path.
+func kindMatcher(kind Kind, text string) (m matcher, err error) {
+	m.text = text
+	switch kind {
+	case Run:
+		m.argv, err = newArgvPattern(text)
+	case Net:
+		m.net, err = newNetPattern(text)
+	default:
+		return newMatcher(text)
+	}
+	return m, err
 }
 
 // newMatcher takes a text that CheckPattern has passed, made absolute or not.
 func newMatcher(text string) (matcher, error) {
 	text = normal(text)
+	prefix, suffix, wild := literalEnds(text)
+	if !wild {
+		return matcher{text: text}, nil
+	}
+	if strings.HasPrefix(text[len(prefix):], "**") {
+		prefix = strings.TrimSuffix(prefix, "/") // a/** is a too
+	}
+	pattern, err := glob.Compile(text)
+	return matcher{text: text, prefix: prefix, suffix: suffix, pattern: pattern}, err
+}
+
+// literalEnds are what a glob has before its first and behind its last character that is
+// not only itself.
+func literalEnds(text string) (prefix, suffix string, wild bool) {
 	first, last := len(text), 0
 	for i := 0; i < len(text); i++ {
-		if !strings.ContainsRune(meta, rune(text[i])) {
+		if strings.IndexByte(meta, text[i]) < 0 {
 			continue
 		}
 		first = min(first, i)
@@ -31,16 +61,7 @@ func newMatcher(text string) (matcher, error) {
 		}
 		last = min(i+1, len(text))
 	}
-	if last == 0 {
-		return matcher{text: text}, nil
-	}
-	m := matcher{text: text, prefix: text[:first], suffix: text[last:]}
-	if strings.HasPrefix(text[first:], "**") {
-		m.prefix = strings.TrimSuffix(m.prefix, "/") // a/** is a too
-	}
-	var err error
-	m.pattern, err = glob.Compile(text)
-	return m, err
+	return text[:first], text[last:], last > 0
 }
 
 // normal is the form in which targets and patterns are compared.
@@ -48,9 +69,55 @@ func normal(text string) string { return norm.NFC.String(text) }
 
 const meta = `*?[]{}\`
 
-// matches compares with a target in NFC.
-func (m *matcher) matches(target string) bool {
+// target is that of an effect in the form in which it is compared.
+type target struct {
+	text string // in NFC; of a run effect as it is
+	argv []word // of a run effect
+	keys []string
+}
+
+// word is one of a command's words.
+type word struct {
+	text string
+	flat string // the same with its slashes flat
+}
+
+// targetOf takes a target that passed the floors. One that did not may match less.
+func targetOf(kind Kind, text string) target {
+	if kind != Run {
+		return target{text: normal(text)}
+	}
+	most := strings.Count(text, " ") + 1
+	t := target{text: text, argv: make([]word, 0, most), keys: make([]string, 0, most+maxHead)}
+	for rest := text; rest != ""; {
+		raw, after, err := nextWord(rest)
+		if err != nil {
+			return target{text: text} // without words nothing matches
+		}
+		w := word{text: unquote(raw, asIs)}
+		w.flat = flat(w.text)
+		t.argv = append(t.argv, w)
+		if len(t.argv) <= maxHead {
+			t.keys = append(t.keys, text[:len(text)-len(after)])
+		}
+		if len(t.argv) == 1 {
+			t.keys = append(t.keys, " "+raw)
+		} else {
+			t.keys = append(t.keys, rest[:1+len(raw)])
+		}
+		rest = after
+	}
+	return t
+}
+
+// matches compares with a target.
+func (m *matcher) matches(t target) bool {
+	target := t.text
 	switch {
+	case m.argv != nil:
+		return m.argv.matches(t.argv)
+	case m.net != nil:
+		return m.net.matches(target)
 	case m.pattern == nil:
 		return target == m.text
 	case !strings.HasSuffix(target, m.suffix) || !strings.HasPrefix(target, m.prefix):
@@ -59,9 +126,9 @@ func (m *matcher) matches(target string) bool {
 	return m.pattern.Match(target)
 }
 
-func anyMatches(matchers []matcher, target string) bool {
+func anyMatches(matchers []matcher, t target) bool {
 	for i := range matchers {
-		if matchers[i].matches(target) {
+		if matchers[i].matches(t) {
 			return true
 		}
 	}
@@ -78,6 +145,22 @@ func CheckPattern(text string) error {
 		return fmt.Errorf("the pattern has control, invisible or repeated blank characters: %.200s", shown)
 	}
 	_, err := glob.Compile(text)
+	return err
+}
+
+// CheckScope refuses a pattern of effects of the kind, as rules and the scopes of
+// manifests have them, that means nothing or hides something from its reader.
+func CheckScope(kind Kind, pattern string) error {
+	switch {
+	case kind.IsPath():
+		return CheckPathPattern(pattern)
+	case kind == Run:
+		return checkArgvPattern(pattern)
+	}
+	if err := CheckPattern(pattern); err != nil {
+		return err
+	}
+	_, err := kindMatcher(kind, pattern)
 	return err
 }
 

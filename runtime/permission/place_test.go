@@ -108,7 +108,7 @@ var testNow = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 
 // builtIn are the built-in tools that tests call through.
 var builtIn = map[string]Permissions{
-	"fs.read": {Read: true}, "fs.write": {Write: true}, "shell.run": {Execute: true}, "event.emit": {}, "artifact.create": {},
+	"fs.read": {Read: true}, "fs.write": {Write: true}, "shell.run": {Execute: true}, "network.fetch": {Network: true}, "event.emit": {}, "artifact.create": {},
 }
 
 func request(tool string, chain []Caller, effects ...Effect) Request {

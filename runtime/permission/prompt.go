@@ -11,6 +11,8 @@ import (
 // maxRefusals is how often a person is asked in a session that they keep refusing.
 const maxRefusals = 5
 
+var enough = fmt.Sprintf("%d questions were refused in this session, so no more are asked", maxRefusals)
+
 var _ Approver = (*Terminal)(nil)
 
 // Approve shows a question and waits for the answer. What was typed before the
@@ -22,7 +24,7 @@ func (t *Terminal) Approve(ctx context.Context, q Question) (Answer, error) {
 	}
 	defer release()
 	if count, err := t.countRefusals(ctx, 0); err != nil || count >= maxRefusals {
-		return Answer{Choice: Refuse, Note: fmt.Sprintf("%d questions were refused in this session, so no more are asked", maxRefusals)}, err
+		return Answer{Choice: Refuse, Note: enough}, err
 	}
 	answer, err := t.ask(ctx, q)
 	if err == nil && answer.Choice == Refuse {
@@ -60,7 +62,11 @@ func (t *Terminal) Confirm(ctx context.Context, question string) (bool, error) {
 const maxTries = 3
 
 func (t *Terminal) ask(ctx context.Context, q Question) (Answer, error) {
-	if err := t.print(ctx, render(q)); err != nil {
+	text, q, err := render(q, t.columns())
+	if err != nil {
+		return Answer{}, err
+	}
+	if err := t.print(ctx, text); err != nil {
 		return Answer{}, err
 	}
 	for range maxTries {

@@ -19,6 +19,7 @@ type screen struct {
 	*testing.T
 	*Terminal
 	master *os.File
+	device string
 
 	mu   sync.Mutex
 	text strings.Builder
@@ -34,7 +35,7 @@ func newScreen(t *testing.T) *screen {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &screen{T: t, master: os.NewFile(uintptr(fd), "ptmx")}
+	s := &screen{T: t, master: os.NewFile(uintptr(fd), "ptmx"), device: device}
 	if s.Terminal, err = openTerminal(device); err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +182,7 @@ func TestC3TricksInPrompts(t *testing.T) {
 		t.Errorf("the question itself carries %q", shown)
 	}
 	q.Asks[0].Effect.Target, q.Chain = tricks, []Caller{{Capability: tricks}} // another engine may be careless
-	out := render(q)
+	out, _, _ := render(q, 80)
 	for _, r := range out {
 		if r != '\n' && (r < ' ' || !visible(r) && r != ' ') {
 			t.Errorf("%U reaches the screen", r)
@@ -261,7 +262,11 @@ func TestC9GuestImitatesPrompt(t *testing.T) {
 	fake := "x\n  class     | project\nchoice> o\nair: fs.read asks for permission" + strings.Repeat("-", 60) + "choice> "
 	q := questionAbout(t, fake, reader())
 	var labels []string
-	for _, line := range strings.Split(strings.TrimSpace(render(q)), "\n") {
+	out, _, err := render(q, 80)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(strings.TrimSpace(out), "\n") {
 		label, _, ok := strings.Cut(line, "|")
 		if ok {
 			labels = append(labels, strings.TrimSpace(label))

@@ -10,14 +10,14 @@ import (
 	"github.com/aircoding/air/internal/yamldoc"
 )
 
-// tier is who wrote a rule.
-type tier string
+// Tier is who wrote a rule.
+type Tier string
 
 const (
-	tierAdmin   tier = "admin"
-	tierUser    tier = "user"
-	tierProject tier = "project"
-	tierGrant   tier = "grant"
+	TierAdmin   Tier = "admin"
+	TierUser    Tier = "user"
+	TierProject Tier = "project"
+	TierGrant   Tier = "grant"
 )
 
 // rule is one line of a rule file, or a grant, ready to match.
@@ -26,13 +26,16 @@ type rule struct {
 	kind     Kind
 	pattern  string
 	matchers []matcher
-	tier     tier
+	tier     Tier
 	// opens are the classes besides project and outside that the rule may decide.
 	opens      map[Class]bool
 	capability string // for whom: "" the person and their agent
 	digest     string
 	expires    time.Time
 	reason     string
+	// after makes a rule an exception of the flow layer, and nothing else.
+	after     []credential
+	afterText []string
 
 	file     string
 	line     int
@@ -63,14 +66,14 @@ func (r *rule) isAbout(kind Kind) bool {
 }
 
 // decides reports whether the rule has something to say about an effect of the caller,
-// nil being the person and their agent. target is in normal form.
-func (r *rule) decides(c *Caller, f *Effect, target string, now func() time.Time) bool {
-	return anyMatches(r.matchers, target) && r.concerns(c, f.Class, now)
+// nil being the person and their agent.
+func (r *rule) decides(c *Caller, f *Effect, t target, now func() time.Time) bool {
+	return anyMatches(r.matchers, t) && r.concerns(c, f, now)
 }
 
 // concerns is decides, but for the target.
-func (r *rule) concerns(c *Caller, class Class, now func() time.Time) bool {
-	return r.isFor(c) && r.reaches(class) && !expired(r.expires, now)
+func (r *rule) concerns(c *Caller, f *Effect, now func() time.Time) bool {
+	return r.isFor(c) && r.reaches(f) && !expired(r.expires, now)
 }
 
 // isFor: a deny or ask that names nobody is for everybody, an allow that names nobody
@@ -85,17 +88,30 @@ func (r *rule) isFor(c *Caller) bool {
 	return r.capability == c.Capability && (r.digest == "" || r.digest == c.Digest)
 }
 
-// reaches reports whether the rule counts for paths of the class: what a rule opens
-// beyond project and outside it must name. An ask must too where it would be weaker
-// than the default.
-func (r *rule) reaches(class Class) bool {
+// reaches reports whether the rule counts for an effect of this class or risk: what a
+// rule opens beyond project and outside it must name, and a command that reaches beyond
+// the project too. An ask must where it would be weaker than the default.
+func (r *rule) reaches(f *Effect) bool {
 	switch {
-	case r.verdict == Deny || plain(class):
+	case r.verdict == Deny:
 		return true
-	case r.verdict == Ask && class != ClassProtected:
+	case r.verdict == Ask && f.Class != ClassProtected:
+		return true
+	case f.Kind == Run:
+		return plainRisk(f.Risk) || r.tier != TierProject && r.matchers[0].argv.names()
+	case f.Class == ClassPrivate:
+		return r.tier != TierProject && r.matchers[0].net.names()
+	}
+	return plain(f.Class) || r.opens[f.Class]
+}
+
+// plainRisk are the risks of commands that every rule that matches may allow.
+func plainRisk(risk Risk) bool {
+	switch risk {
+	case RiskReadOnly, RiskWorkspace, RiskNetwork, RiskDestructive:
 		return true
 	}
-	return r.opens[class]
+	return false
 }
 
 // expired reports whether what counts until a moment has ended; the zero moment is never.
@@ -117,10 +133,7 @@ func parseEffect(text string) (Kind, string, error) {
 	if !slices.Contains(allKinds, kind) {
 		return "", "", fmt.Errorf("unknown effect %.40q%s", m[1], nearestKind(m[1]))
 	}
-	if kind.IsPath() {
-		return kind, pattern, CheckPathPattern(pattern)
-	}
-	return kind, pattern, CheckPattern(pattern)
+	return kind, pattern, CheckScope(kind, pattern)
 }
 
 func nearestKind(word string) string {
@@ -163,7 +176,7 @@ func (r *rule) setFor(text string) error {
 // compile fills in what matching needs.
 func (r *rule) compile(p *Paths) error {
 	if !r.kind.IsPath() {
-		m, err := newMatcher(r.pattern)
+		m, err := kindMatcher(r.kind, r.pattern)
 		r.matchers = []matcher{m}
 		return err
 	}
@@ -202,27 +215,41 @@ func plain(class Class) bool {
 
 // mayOpen reports whether rules of the tier count for the class when they name it.
 // Grants may for every class: they only ever answer questions.
-func (t tier) mayOpen(class Class) bool {
+func (t Tier) mayOpen(class Class) bool {
 	switch class {
 	case ClassObeyed, ClassDangerous:
 		return true
 	case ClassSystem, ClassCredentials, ClassProtected:
-		return t != tierProject
+		return t != TierProject
 	}
 	return false
 }
 
-// example reports whether the rule matches a text written as in a rule file.
-func (r *rule) example(p *Paths, text string) (matches, known bool) {
-	if r.kind.IsPath() {
+// example reports whether the rule matches a text written as in a rule file: a path, a
+// command, a URL or a name. It is not known where there is no such place here.
+func (r *rule) example(p *Paths, text string) (matches, known bool, err error) {
+	switch {
+	case r.kind.IsPath():
 		literal := p.expand(escape(text))
 		if strings.HasPrefix(text, "~/") {
 			literal = p.expand("~/" + escape(text[2:]))
 		}
 		if literal == "" {
-			return false, false
+			return false, false, nil
 		}
 		text = sample(literal, "")
+	case r.kind == Run:
+		argv, err := SplitArgv(text)
+		if err != nil {
+			return false, false, fmt.Errorf("the example %.200q cannot be read: %w", text, err)
+		}
+		text = JoinArgv(argv)
+	case r.kind == Net:
+		e, err := NetTarget(text)
+		if err != nil {
+			return false, false, fmt.Errorf("the example %.200q cannot be read: %w", text, err)
+		}
+		text = e.Target
 	}
-	return anyMatches(r.matchers, normal(text)), true
+	return anyMatches(r.matchers, targetOf(r.kind, text)), true, nil
 }

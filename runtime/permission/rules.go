@@ -1,9 +1,13 @@
 package permission
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"path"
+	"slices"
 	"strconv"
 	"time"
 
@@ -19,25 +23,26 @@ type ruleFile struct {
 }
 
 type ruleText struct {
-	Allow    string   `json:"allow"`
-	Ask      string   `json:"ask"`
-	Deny     string   `json:"deny"`
-	Reason   string   `json:"reason"`
-	Match    []string `json:"match"`
-	NotMatch []string `json:"not_match"`
-	For      string   `json:"for"`
-	Expires  string   `json:"expires"`
+	Allow    string    `json:"allow"`
+	Ask      string    `json:"ask"`
+	Deny     string    `json:"deny"`
+	Reason   string    `json:"reason"`
+	Match    []string  `json:"match"`
+	NotMatch []string  `json:"not_match"`
+	For      string    `json:"for"`
+	Expires  string    `json:"expires"`
+	After    oneOrMore `json:"after"`
 }
 
 // maxFile bounds rules, grants and what was accepted.
 const maxFile = 256 << 10
 
 // loadRules reads the rules of a tier; a file that does not exist has none.
-func loadRules(file string, t tier, p *Paths) (rules []*rule, text []byte, err error) {
+func loadRules(file string, t Tier, p *Paths) (rules []*rule, text []byte, err error) {
 	if file == "" {
 		return nil, nil, nil
 	}
-	text, err = regular.Read(file, maxFile, t != tierProject)
+	text, err = regular.Read(file, maxFile, t != TierProject)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, nil
 	}
@@ -51,15 +56,18 @@ func loadRules(file string, t tier, p *Paths) (rules []*rule, text []byte, err e
 // CheckRules refuses a project's rules that could not be loaded. file is how the error
 // names them.
 func CheckRules(file string, text []byte, p *Paths) error {
-	_, err := parseRules(text, file, tierProject, p)
+	_, err := parseRules(text, file, TierProject, p)
 	return err
 }
 
-func parseRules(text []byte, file string, t tier, p *Paths) ([]*rule, error) {
+func parseRules(text []byte, file string, t Tier, p *Paths) ([]*rule, error) {
 	var doc ruleFile
-	_, lines, err := yamldoc.Decode(text, &doc)
+	asJSON, lines, err := yamldoc.Decode(text, &doc)
 	if err != nil {
 		return nil, badRules(file, 0, err)
+	}
+	if at := emptyValue(asJSON); at != "" {
+		return nil, badRules(file, lines[at], fmt.Errorf("%s has no value: a rule for nobody or until never is not what it looks like; leave the key out", path.Base(at)))
 	}
 	if doc.SchemaVersion != 1 {
 		return nil, badRules(file, max(1, lines["/schema_version"]), fmt.Errorf("schema_version is %d, this air knows 1", doc.SchemaVersion))
@@ -73,6 +81,26 @@ func parseRules(text []byte, file string, t tier, p *Paths) ([]*rule, error) {
 		rules = append(rules, r)
 	}
 	return rules, nil
+}
+
+// emptyValue is the pointer of a key of a rule that was left without a value, "" when
+// there is none: "for:" alone must not mean everybody.
+func emptyValue(doc []byte) string {
+	var raw struct {
+		Rules []map[string]any `json:"rules"`
+	}
+	if json.Unmarshal(doc, &raw) != nil { // it was decoded before, more strictly
+		return ""
+	}
+	for i, rule := range raw.Rules {
+		for _, key := range slices.Sorted(maps.Keys(rule)) {
+			list, _ := rule[key].([]any)
+			if rule[key] == nil || rule[key] == "" || slices.Contains(list, nil) || slices.Contains(list, "") {
+				return fmt.Sprintf("/rules/%d/%s", i, key)
+			}
+		}
+	}
+	return ""
 }
 
 func badRules(file string, line int, err error) error {
@@ -103,6 +131,12 @@ func (r *rule) read(written ruleText, p *Paths) error {
 	r.source = fmt.Sprintf("%s:%d: %s", r.file, r.line, r.text())
 	if err := r.compile(p); err != nil {
 		return err
+	}
+	if err := r.setAfter(written.After, p); err != nil {
+		return err
+	}
+	if r.capability != "" && slices.Contains([]Kind{Env, Signal, Display, Capture}, r.kind) {
+		r.warning = fmt.Sprintf("it can never match: capabilities have no %s effects", r.kind)
 	}
 	return r.prove(written, p)
 }
@@ -144,12 +178,20 @@ func (r *rule) prove(written ruleText, p *Paths) error {
 		return nil
 	}
 	for _, text := range written.Match {
-		if matches, known := r.example(p, text); known && !matches {
+		matches, known, err := r.example(p, text)
+		if err != nil {
+			return fmt.Errorf("match: %w", err)
+		}
+		if known && !matches {
 			return fmt.Errorf("%s does not match its example %.200q", r.text(), text)
 		}
 	}
 	for _, text := range written.NotMatch {
-		if matches, _ := r.example(p, text); matches {
+		matches, _, err := r.example(p, text)
+		if err != nil {
+			return fmt.Errorf("not_match: %w", err)
+		}
+		if matches {
 			return fmt.Errorf("%s matches %.200q, which not_match says it must not", r.text(), text)
 		}
 	}

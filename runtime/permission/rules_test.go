@@ -31,10 +31,24 @@ func TestBadRules(t *testing.T) {
 		{"schema_version: 1\nrules:\n  - allow: read(data/*.csv)\n    match: [data/a.txt]", "does not match its example"},
 		{"schema_version: 1\nrules:\n  - allow: read(data/*)\n    not_match: [data/a.txt]", "which not_match says it must not"},
 		{"schema_version: 1\nrules:\n  - allow: 5", "rules.yaml:3: "},
+		{"schema_version: 1\nrules:\n  - allow: run(go test && ls)", "rules.yaml:3: \"&\" is no part of a word"},
+		{"schema_version: 1\nrules:\n  - allow: \"run(echo \\\"x\\\")\"", "is no part of a word"},
+		{"schema_version: 1\nrules:\n  - allow: run(echo 'x)", "a quote that does not end"},
+		{"schema_version: 1\nrules:\n  - allow: \"run(echo 'a\\u202eb')\"", `\u{202e}`},
+		{"schema_version: 1\nrules:\n  - allow: run(go test **)\n    match: [go vet]", "does not match its example"},
+		{"schema_version: 1\nrules:\n  - allow: run(go test **)\n    match: [go test && rm x]", "rules.yaml:3: match: the example"},
+		{"schema_version: 1\nrules:\n  - allow: run(go **)\n    not_match: [go test 'a b']", "which not_match says it must not"},
+		{"schema_version: 1\nrules:\n  - allow: net(example.com)", "scheme://host:port is wanted"},
+		{"schema_version: 1\nrules:\n  - allow: net(https://x.example:443)\n    match: [\"https://x.example@evil\"]", "match: the example"},
+		{"schema_version: 1\nrules:\n  - allow: net(https://x.example:443)\n    not_match: [\"https://X.example./y\"]", "which not_match says it must not"},
+		{"schema_version: 1\nrules:\n  - allow: read(x)\n    expire: 2026-12-31", `unknown key "expire", did you mean "expires"`},
+		{"schema_version: 1\nrules:\n  - allow: read(x)\n    matches: [x]", `unknown key "matches", did you mean "match"`},
+		{"schema_version: 1\nrules:\n  - allow: nett(*)", `unknown effect "nett", did you mean "net"`},
+		{"schema_version: 1\nrules:\n  - allow: telepathy(*)", `unknown effect "telepathy", known are read, create`},
 		{"\t: ", "rules.yaml:"},
 		{"schema_version: 1\nrules: &a []", "anchors"},
 	} {
-		_, err := parseRules([]byte(c.text), "rules.yaml", tierUser, p.paths)
+		_, err := parseRules([]byte(c.text), "rules.yaml", TierUser, p.paths)
 		if !fault.Is(err, fault.InvalidInput) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: error %v, want one with %q", c.text, err, c.want)
 		}
@@ -64,7 +78,7 @@ rules:
     match: [odd (name).txt]
   - allow: read(\[literal\].txt)
     match: ["[literal].txt"]
-`), "rules.yaml", tierUser, p.paths)
+`), "rules.yaml", TierUser, p.paths)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +117,7 @@ rules:
 		o.ProjectFile = p.put(".air/shared/permissions.yaml", "schema_version: 1\nrules:\n  - allow: read(.env)\n  - deny: read(.env)\n    for: csv\n")
 		o.Accepted = func([]byte) bool { return true }
 	})
-	want := []string{"shadowed by " + p.air + "/permissions.yaml:5", "shadowed by " + p.air + "/permissions.yaml:3", "", "can never match", "can never match", "", "can never match", ""}
+	want := []string{"shadowed by " + p.air + "/permissions.yaml:5, which is stronger: deny: read(a/**)", "shadowed by " + p.air + "/permissions.yaml:5, which is stronger", "", "can never match", "can never match", "", "can never match", ""}
 	for i, info := range e.Rules() {
 		if (want[i] == "") != (info.Warning == "") || !strings.Contains(info.Warning, want[i]) {
 			t.Errorf("rule %d %s: warning %q, want %q", i, info.Rule, info.Warning, want[i])
@@ -114,7 +128,7 @@ rules:
 func TestRelativeRulesWithoutProject(t *testing.T) {
 	p := newPlace(t)
 	none := NewPaths(PathsConfig{Home: p.home})
-	rules, err := parseRules([]byte("schema_version: 1\nrules:\n  - allow: read(docs/**)\n    match: [docs/x]\n  - deny: read(~/x)\n"), "r", tierUser, none)
+	rules, err := parseRules([]byte("schema_version: 1\nrules:\n  - allow: read(docs/**)\n    match: [docs/x]\n  - deny: read(~/x)\n"), "r", TierUser, none)
 	if err != nil || rules[0].inactive == "" || rules[1].inactive != "" {
 		t.Errorf("%v, %+v", err, rules)
 	}
@@ -126,11 +140,11 @@ func TestRootWithPatternCharacters(t *testing.T) {
 	root := p.outside + "/a[b]{c,d}*"
 	p.put(root+"/data/x", "")
 	paths := NewPaths(PathsConfig{ProjectRoot: root})
-	rules, err := parseRules([]byte("schema_version: 1\nrules:\n  - deny: read(data/**)\n    match: [data/x]\n"), "r", tierUser, paths)
+	rules, err := parseRules([]byte("schema_version: 1\nrules:\n  - deny: read(data/**)\n    match: [data/x]\n"), "r", TierUser, paths)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !rules[0].decides(nil, &Effect{Kind: Read, Target: root + "/data/x", Class: ClassProject}, root+"/data/x", nil) {
+	if !rules[0].decides(nil, &Effect{Kind: Read, Target: root + "/data/x", Class: ClassProject}, targetOf(Read, root+"/data/x"), nil) {
 		t.Error("the rule does not match in a project with such a name")
 	}
 	if got := paths.rulePattern(root + "/~x*"); got != `\~x\*` {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/aircoding/air/internal/fault"
 )
@@ -17,10 +18,10 @@ func (e *Engine) Question(r Request, asks []Decision) Question {
 		q.Chain = append(q.Chain, c)
 	}
 	for _, d := range asks {
-		d.Effect.Target, d.Reason, d.Rule = Printable(d.Effect.Target), Printable(d.Reason), Printable(d.Rule)
-		q.Asks = append(q.Asks, d)
+		q.Asks = append(q.Asks, printable(d))
 	}
-	q.OnceOnly = !storable(&r)
+	q.besides(&r)
+	q.OnceOnly = !storable(&r, asks)
 	if q.OnceOnly || e.paths.Root() == "" || slices.ContainsFunc(asks, func(d Decision) bool { return d.NoAlways }) {
 		return q
 	}
@@ -30,16 +31,48 @@ func (e *Engine) Question(r Request, asks []Decision) Question {
 	return q
 }
 
-func ruleFor(g Grant) string {
-	if g.For == "" {
-		return g.Rule
+func printable(d Decision) Decision {
+	for _, text := range []*string{&d.Effect.Target, &d.Effect.Why, &d.Effect.Also, &d.Effect.Script, &d.Reason, &d.Rule} {
+		*text = Printable(*text)
 	}
-	return g.Rule + " for " + g.For
+	return d
 }
 
-// storable reports whether an answer can be bound to those it was given to: a module
-// without a digest could be another one next time.
-func storable(r *Request) bool {
+// besides fills in what the call does that is not asked about.
+func (q *Question) besides(r *Request) {
+	for i := range r.Effects {
+		f := &r.Effects[i]
+		if f.Folder {
+			q.Folder = Printable(f.Target)
+		}
+		if f.Kind != ToolCall {
+			q.Others++
+		}
+	}
+	for i := range q.Asks {
+		if q.Asks[i].Effect.Kind != ToolCall {
+			q.Others--
+		}
+	}
+}
+
+func ruleFor(g Grant) string {
+	text := g.Rule
+	if g.For != "" {
+		text += " for " + g.For
+	}
+	if g.ScriptSHA256 != "" {
+		text += " while the script has the sha256 " + digestHead(g.ScriptSHA256)
+	}
+	return text
+}
+
+// storable reports whether an answer can be bound to what it was given for: a module
+// without a digest could be another one next time, and so could a script.
+func storable(r *Request, asks []Decision) bool {
+	if slices.ContainsFunc(asks, func(d Decision) bool { return d.Effect.Script != "" && d.Effect.ScriptSHA256 == "" }) {
+		return false
+	}
 	return r.SessionID != "" && !slices.ContainsFunc(r.Chain, func(c Caller) bool { return c.Digest == "" })
 }
 
@@ -134,22 +167,37 @@ func (e *Engine) grantsFor(r *Request, asks []Decision) []Grant {
 		f := &asks[i].Effect
 		rule := fmt.Sprintf("%s: %s(%s)", Allow, f.Kind, e.paths.effectPattern(f))
 		if len(r.Chain) == 0 {
-			grants = append(grants, Grant{Rule: rule})
+			grants = append(grants, Grant{Rule: rule, ScriptSHA256: f.ScriptSHA256})
 		}
 		for j := range r.Chain {
 			if c := &r.Chain[j]; e.permitOne(r, c, f).Verdict == Ask {
-				grants = append(grants, Grant{Rule: rule, For: c.Capability + "@" + c.Digest})
+				grants = append(grants, Grant{Rule: rule, For: c.Capability + "@" + c.Digest, ScriptSHA256: f.ScriptSHA256})
 			}
 		}
 	}
 	return slices.Compact(grants)
 }
 
+// effectPattern is the smallest pattern that an effect's target matches.
 func (p *Paths) effectPattern(f *Effect) string {
 	if f.Kind.IsPath() {
-		return p.rulePattern(f.Target)
+		return pathPattern(f, p.Show(f.Target))
+	}
+	if f.Kind == Run || f.Kind == Net { // their targets are patterns of themselves alone
+		return f.Target
 	}
 	return escape(f.Target)
+}
+
+// pathPattern matches exactly a path or, of a folder that is read with all in it, that.
+func pathPattern(f *Effect, path string) string {
+	switch {
+	case !f.Recursive:
+		return escape(path)
+	case path == ".":
+		return "**"
+	}
+	return strings.TrimSuffix(escape(path), "/") + "/**"
 }
 
 // rulePattern is the pattern of exactly one canonical path.

@@ -6,7 +6,7 @@ import (
 )
 
 // table finds rules by kind of effect, verdict, and the folder that all their targets
-// lie in, so that a decision looks at few of many rules.
+// lie in, the words that they begin with or the host, so that a decision looks at few of many rules.
 type table map[Kind]*[Allow + 1]map[string][]entry
 
 type entry struct {
@@ -18,7 +18,7 @@ type entry struct {
 // add enters rules in the order of their tiers.
 func (t table) add(rules []*rule) {
 	for order, r := range rules {
-		if r.inactive != "" {
+		if r.inactive != "" || r.after != nil {
 			continue
 		}
 		for _, kind := range r.kinds() {
@@ -27,15 +27,20 @@ func (t table) add(rules []*rule) {
 			}
 			for i := range r.matchers {
 				m := &r.matchers[i]
-				folder := folderOf(kind, m)
-				t[kind][r.verdict][folder] = append(t[kind][r.verdict][folder], entry{m, r, order})
+				key := keyOf(kind, m)
+				t[kind][r.verdict][key] = append(t[kind][r.verdict][key], entry{m, r, order})
 			}
 		}
 	}
 }
 
-func folderOf(kind Kind, m *matcher) string {
-	if !kind.IsPath() {
+func keyOf(kind Kind, m *matcher) string {
+	switch {
+	case kind == Run:
+		return m.argv.key()
+	case kind == Net:
+		return m.net.key()
+	case !kind.IsPath():
 		return ""
 	}
 	folder, _ := literalHead(m.text)
@@ -49,30 +54,75 @@ func (t table) find(c *Caller, f *Effect, now func() time.Time) *rule {
 	if byVerdict == nil {
 		return nil
 	}
-	target := normal(f.Target)
-	for _, byFolder := range byVerdict {
-		if r := findIn(byFolder, c, f, target, now); r != nil {
-			return r
+	s := search{c, f, now}
+	at, also := targetOf(f.Kind, f.Target), target{}
+	if f.Also != "" {
+		also = targetOf(f.Kind, f.Also)
+	}
+	for verdict, byKey := range byVerdict {
+		if len(byKey) == 0 {
+			continue
+		}
+		if best := s.in(byKey, at); best.rule != nil {
+			return best.rule
+		}
+		if Verdict(verdict) != Allow && f.Also != "" {
+			if best := s.in(byKey, also); best.rule != nil {
+				return best.rule
+			}
 		}
 	}
 	return nil
 }
 
-func findIn(byFolder map[string][]entry, c *Caller, f *Effect, target string, now func() time.Time) *rule {
-	if len(byFolder) == 0 {
-		return nil
-	}
-	if !f.Kind.IsPath() {
-		e := first(byFolder[""], c, f, target, now)
-		return e.rule
-	}
-	var best entry
-	for folder := target; folder != ""; folder = above(folder) {
-		if e := first(byFolder[folder], c, f, target, now); e.rule != nil && (best.rule == nil || e.order < best.order) {
-			best = e
+// search is for rules about one effect of one caller.
+type search struct {
+	caller *Caller
+	effect *Effect
+	now    func() time.Time
+}
+
+// in returns the first of the rules of one verdict that match, by their order.
+func (s *search) in(byKey map[string][]entry, at target) entry {
+	best := s.first(byKey[""], at, entry{})
+	switch {
+	case s.effect.Kind == Run:
+		for _, key := range at.keys {
+			best = s.first(byKey[key], at, best)
+		}
+	case s.effect.Kind == Net:
+		return s.byHost(byKey, at, best)
+	case s.effect.Kind.IsPath():
+		for folder := at.text; folder != ""; folder = above(folder) {
+			best = s.first(byKey[folder], at, best)
 		}
 	}
-	return best.rule
+	return best
+}
+
+func (s *search) byHost(byKey map[string][]entry, at target, best entry) entry {
+	_, host, _ := splitNet(at.text)
+	best = s.first(byKey[host], at, best)
+	for i := range len(host) {
+		if host[i] == '.' {
+			best = s.first(byKey[host[i:]], at, best)
+		}
+	}
+	return best
+}
+
+// first returns the first entry that matches, unless best comes before it.
+func (s *search) first(entries []entry, at target, best entry) entry {
+	for i := range entries {
+		e := &entries[i]
+		if best.rule != nil && best.order < e.order {
+			break
+		}
+		if e.matches(at) && e.rule.concerns(s.caller, s.effect, s.now) {
+			return *e
+		}
+	}
+	return best
 }
 
 // above is the folder above a canonical path, "" above the root.
@@ -81,13 +131,4 @@ func above(path string) string {
 		return ""
 	}
 	return path[:max(1, strings.LastIndexByte(path, '/'))]
-}
-
-func first(entries []entry, c *Caller, f *Effect, target string, now func() time.Time) entry {
-	for i := range entries {
-		if e := &entries[i]; e.matches(target) && e.rule.concerns(c, f.Class, now) {
-			return *e
-		}
-	}
-	return entry{}
 }

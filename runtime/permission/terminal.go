@@ -72,6 +72,15 @@ func (t *Terminal) inBackground() bool {
 	return err == nil && group != unix.Getpgrp()
 }
 
+// columns is the width of the terminal, 0 where it is not known.
+func (t *Terminal) columns() int {
+	size, err := unix.IoctlGetWinsize(t.fd, unix.TIOCGWINSZ)
+	if err != nil {
+		return 0
+	}
+	return int(size.Col)
+}
+
 // line reads one line; the end of input refuses.
 func (t *Terminal) line(ctx context.Context) (string, error) {
 	var line []byte

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/aircoding/air/internal/home"
 	"github.com/aircoding/air/internal/ids"
@@ -18,7 +17,7 @@ import (
 type place struct {
 	project home.Project
 	home    home.Home
-	clock   func() time.Time
+	options Options
 }
 
 func (pl place) path(elem ...string) string {
@@ -114,7 +113,10 @@ func (s *Session) prepare(ctx context.Context) (err error) {
 	if s.Artifacts, err = artifact.Open(filepath.Join(s.Dir, "artifacts"), s.ID, s.Events); err != nil {
 		return err
 	}
-	if _, err := s.Events.DB().ExecContext(ctx, schema); err != nil {
+	if _, err := s.Events.DB().ExecContext(ctx, schema+budgetSchema+flowSchema); err != nil {
+		return event.Storage(err, "opening session %s", s.ID)
+	}
+	if s.meter, err = newMeter(s.Events.DB()); err != nil {
 		return event.Storage(err, "opening session %s", s.ID)
 	}
 	return s.load(ctx)
@@ -129,6 +131,7 @@ func (pl place) events(path, sessionID string) (*event.Store, error) {
 		SessionID: sessionID,
 		ProjectID: pl.project.ID,
 		HeadDir:   pl.home.Path("keys", "heads"),
-		Clock:     pl.clock,
+		Clock:     pl.options.Clock,
+		Redactor:  pl.options.Redactor,
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/aircoding/air/internal/home"
+	"github.com/aircoding/air/internal/redact"
 	"github.com/aircoding/air/runtime/artifact"
 	"github.com/aircoding/air/runtime/event"
 )
@@ -19,6 +20,8 @@ type Options struct {
 	Session string // an id or the beginning of exactly one
 	Task    string // likewise
 	Clock   func() time.Time
+	// Redactor is that of the session's events, see event.Options.
+	Redactor func() (*redact.Redactor, error)
 }
 
 // Session is an open session. Its methods that change the task are not for concurrent use.
@@ -29,6 +32,8 @@ type Session struct {
 	Started   time.Time
 	Events    *event.Store
 	Artifacts *artifact.Store
+
+	meter meter
 }
 
 const schema = `
@@ -53,7 +58,7 @@ CREATE TABLE IF NOT EXISTS reads (
 // Current opens the chosen session or the project's current one. Where there is none
 // it makes one, and of two processes that do so at once both get the same.
 func Current(ctx context.Context, p home.Project, h home.Home, o Options) (*Session, error) {
-	pl := place{p, h, o.Clock}
+	pl := place{p, h, o}
 	id, err := pl.choose(o.Session)
 	if err != nil {
 		return nil, err
@@ -72,7 +77,7 @@ func Current(ctx context.Context, p home.Project, h home.Home, o Options) (*Sess
 
 // New begins a session and makes it the current one.
 func New(ctx context.Context, p home.Project, h home.Home, o Options) (*Session, error) {
-	pl := place{p, h, o.Clock}
+	pl := place{p, h, o}
 	unlock, err := pl.lock(ctx)
 	if err != nil {
 		return nil, err
@@ -81,9 +86,10 @@ func New(ctx context.Context, p home.Project, h home.Home, o Options) (*Session,
 	return pl.create(ctx)
 }
 
-// ProjectEvents opens the store of what happens in a project outside sessions.
-func ProjectEvents(p home.Project, h home.Home) (*event.Store, error) {
-	return place{project: p, home: h}.events(filepath.Join(p.Dir, "events.db"), "")
+// ProjectEvents opens the store of what happens in a project outside sessions. Of the
+// options it goes by clock and redactor.
+func ProjectEvents(p home.Project, h home.Home, o Options) (*event.Store, error) {
+	return place{p, h, o}.events(filepath.Join(p.Dir, "events.db"), "")
 }
 
 // Close closes the session's stores.

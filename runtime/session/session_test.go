@@ -381,7 +381,7 @@ func TestCreateLeavesNothingHalf(t *testing.T) {
 
 func TestProjectEvents(t *testing.T) {
 	p, h := layout(t.TempDir())
-	s, err := ProjectEvents(p, h)
+	s, err := ProjectEvents(p, h, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

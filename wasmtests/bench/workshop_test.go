@@ -95,7 +95,7 @@ func (w *workshop) install(b *testing.B, id, manifest, module string) {
 
 func (w *workshop) enable(b *testing.B, project home.Project, h home.Home, id string) *capabilities.Lifecycle {
 	b.Helper()
-	events, err := session.ProjectEvents(project, h)
+	events, err := session.ProjectEvents(project, h, session.Options{})
 	fatal(b, err)
 	pool := engine.NewPool(engine.PoolOptions{CacheDir: h.Path("cache", "wasm")})
 	b.Cleanup(func() {

@@ -1,0 +1,120 @@
+// Package network brings the tool that makes a request to a host. It says what the
+// request would need; nothing sends it yet.
+package network
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/runtime"
+	"github.com/aircoding/air/runtime/permission"
+)
+
+// Tools returns the implementations by tool name.
+func Tools() map[string]runtime.Implementation {
+	return map[string]runtime.Implementation{
+		"network.fetch": runtime.Typed[fetchInput]{Effects: fetchEffects, Do: fetch},
+	}
+}
+
+type fetchInput struct {
+	Method         string            `json:"method"`
+	URL            string            `json:"url"`
+	Headers        map[string]string `json:"headers"`
+	Body           *string           `json:"body"`
+	BodyArtifactID string            `json:"body_artifact_id"`
+	TimeoutMS      int64             `json:"timeout_ms"`
+	Secrets        map[string]string `json:"secrets"` // name of a secret by header
+}
+
+// fetchEffects are the host, and every secret that is named.
+func fetchEffects(in fetchInput) ([]permission.Effect, error) {
+	host, err := target(in.URL)
+	if err != nil {
+		return nil, err
+	}
+	if err := in.check(host); err != nil {
+		return nil, err
+	}
+	effects := []permission.Effect{host}
+	for _, name := range slices.Compact(slices.Sorted(maps.Values(in.Secrets))) {
+		effects = append(effects, permission.Effect{Kind: permission.Secret, Target: name})
+	}
+	return effects, nil
+}
+
+func target(url string) (permission.Effect, error) {
+	e, err := permission.NetTarget(url)
+	if err != nil {
+		return e, fault.New(fault.InvalidInput, "bad_url", "%w", err)
+	}
+	if !isHTTP(e.Target) {
+		return e, fault.New(fault.InvalidInput, "bad_url", "the URL %.200q begins with neither https:// nor http://", url)
+	}
+	return e, nil
+}
+
+func isHTTP(target string) bool {
+	return strings.HasPrefix(target, "https://") || strings.HasPrefix(target, "http://")
+}
+
+func (in fetchInput) check(host permission.Effect) error {
+	hasBody := in.Body != nil || in.BodyArtifactID != ""
+	switch {
+	case in.Body != nil && in.BodyArtifactID != "":
+		return fault.New(fault.InvalidInput, "two_bodies", "network.fetch wants one of body and body_artifact_id")
+	case hasBody && (in.Method == "GET" || in.Method == "HEAD"):
+		return fault.New(fault.InvalidInput, "body_without_use", "a %s request has no body", in.Method)
+	case len(in.Secrets) > 0 && strings.HasPrefix(host.Target, "http://") && host.Class != permission.ClassPrivate:
+		return fault.New(fault.InvalidInput, "secret_in_clear", "a secret would go over http:// where others can read it").WithHint("use https://")
+	}
+	return in.checkHeaders()
+}
+
+func (in fetchInput) checkHeaders() error {
+	seen := map[string]bool{}
+	for _, name := range slices.Concat(slices.Collect(maps.Keys(in.Headers)), slices.Collect(maps.Keys(in.Secrets))) {
+		lower := strings.ToLower(name)
+		switch {
+		case name == "" || strings.ContainsFunc(name, notInToken):
+			return badHeader("%.120q is no name of a header", name)
+		case reserved[lower] || strings.HasPrefix(lower, "proxy-"):
+			return badHeader("the header %.120s belongs to the connection, and is set by air", name)
+		case seen[lower]:
+			return badHeader("the header %.120s is given twice", name)
+		}
+		seen[lower] = true
+	}
+	for name, value := range in.Headers {
+		if strings.ContainsFunc(value, isControl) {
+			return badHeader("the value of %.120s has control characters", name)
+		}
+	}
+	return nil
+}
+
+// reserved are the headers of RFC 9110 section 7 that speak to the next hop or say where
+// the message ends: a request could be smuggled with them, or lead to another host.
+var reserved = map[string]bool{
+	"host": true, "content-length": true, "connection": true, "keep-alive": true, "te": true, "trailer": true,
+	"transfer-encoding": true, "upgrade": true, "http2-settings": true, "expect": true,
+}
+
+func badHeader(format string, args ...any) *fault.Error {
+	return fault.New(fault.InvalidInput, "bad_header", format, args...)
+}
+
+// notInToken: RFC 9110 section 5.6.2.
+func notInToken(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("!#$%&'*+-.^_`|~", r)
+}
+
+func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
+
+func fetch(context.Context, *runtime.Access, fetchInput) (any, error) {
+	return nil, fault.New(fault.Unavailable, "not_executed", "this version of air decides about requests and does not send them").
+		WithHint("air permission explain network.fetch shows what was decided")
+}

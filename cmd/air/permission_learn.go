@@ -1,0 +1,472 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/aircoding/air/capabilities"
+	"github.com/aircoding/air/internal/atomicfile"
+	"github.com/aircoding/air/internal/canon"
+	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/home"
+	"github.com/aircoding/air/internal/regular"
+	"github.com/aircoding/air/runtime"
+	"github.com/aircoding/air/runtime/event"
+	"github.com/aircoding/air/runtime/permission"
+)
+
+// learner is the terminal of a call that rules are learned from. It offers once and deny
+// alone: what lasts is written at the end, for all of the call.
+type learner struct {
+	*permission.Terminal
+
+	mu      sync.Mutex
+	allowed []permission.Question
+}
+
+// Approve asks, and keeps what was allowed.
+func (l *learner) Approve(ctx context.Context, q permission.Question) (permission.Answer, error) {
+	q.OnceOnly, q.Rules = true, nil
+	answer, err := l.Terminal.Approve(ctx, q)
+	if err == nil && answer.Choice == permission.Once {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.allowed = append(l.allowed, q)
+	}
+	return answer, err
+}
+
+// listen makes the terminal of a call the learner's where something is learned.
+func (a *app) listen(t *permission.Terminal) permission.Approver {
+	if a.learner == nil {
+		return t
+	}
+	a.learner.Terminal = t
+	return a.learner
+}
+
+func (a *app) permissionLearnCommand() *cobra.Command {
+	var user bool
+	c := &cobra.Command{
+		Use:   "learn [--user] -- (call TOOL | run DIR TOOL) [JSON | @FILE | -]",
+		Short: "Run a call once with prompts, and write the rules that it needs",
+		Long: "Run air call or air run once. What it needs is asked on the terminal; at the end the smallest rules that cover\n" +
+			"what was allowed are shown and, after one more question, written: into the project's .air/shared/permissions.yaml,\n" +
+			"which stays accepted if it was, and into your own permissions.yaml what a project's file cannot open or should\n" +
+			"not name. Then the same call needs nobody. There is no way to say yes but on the terminal.",
+		Example: `  air permission learn -- call fs.write '{"path":"notes.txt","content":"two"}'`,
+		Args:    cobra.MinimumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			at, err := a.needProject()
+			if err != nil {
+				return err
+			}
+			l := &lesson{app: a, at: at, user: user, learner: &learner{}}
+			return l.take(cmd, args)
+		},
+	}
+	c.Flags().BoolVar(&user, "user", false, "write all rules into your own permissions.yaml, for this project's paths by their full names")
+	return c
+}
+
+// lesson is one run of learn.
+type lesson struct {
+	app     *app
+	at      place
+	user    bool
+	learner *learner
+	paths   *permission.Paths
+	engine  *permission.Engine
+	tools   *runtime.Registry
+
+	files []*ruleChange
+	notes []string // on what was allowed and no rule covers
+}
+
+// ruleChange is a rule file with what is to be added.
+type ruleChange struct {
+	File  string     `json:"file"`
+	Rules []ruleView `json:"rules"`
+
+	texts    []permission.RuleText
+	project  bool
+	before   []byte // nil: there is no file
+	after    []byte
+	accepted bool // a person has accepted it as it was, or there was none
+}
+
+// ruleView is a rule as it is shown.
+type ruleView struct {
+	Allow string `json:"allow"`
+	For   string `json:"for,omitempty"`
+}
+
+func (l *lesson) take(cmd *cobra.Command, args []string) error {
+	ctx := cmd.Context()
+	call, err := l.prepare(ctx, args)
+	if err != nil {
+		return err
+	}
+	if l.learner.Terminal == nil {
+		return fault.New(fault.ApprovalRequired, "no_terminal", "rules are learned from a person's answers, and there is no terminal to ask on").
+			WithHint("a person runs this in a terminal of their own")
+	}
+	envelope := l.tools.Call(ctx, call)
+	if l.app.flags.output != "json" && envelope.Error == nil {
+		if err := l.app.printEnvelope(envelope); err != nil {
+			return err
+		}
+	}
+	err = l.conclude(cmd, envelope)
+	switch {
+	case err != nil || envelope.Error == nil:
+		return err
+	case l.app.flags.output == "json":
+		return &shownError{envelope.Error}
+	}
+	return envelope.Error
+}
+
+// prepare finds the call that the arguments mean, and the registry that it is made in.
+func (l *lesson) prepare(ctx context.Context, args []string) (call runtime.Call, err error) {
+	a := l.app
+	a.learner = l.learner
+	tool, rest := args[1], args[2:]
+	switch {
+	case args[0] == "call":
+		l.tools, err = a.enabled(ctx)
+	case args[0] == "run" && len(rest) > 0:
+		tool, rest = rest[0], rest[1:]
+		tool, err = l.single(ctx, args[1], tool)
+	default:
+		err = fault.New(fault.InvalidInput, "usage", "%.80q: call TOOL or run DIR TOOL is wanted behind --", strings.Join(args, " "))
+	}
+	if err == nil && len(rest) > 1 {
+		err = fault.New(fault.InvalidInput, "usage", "one input is wanted, there are %d", len(rest))
+	}
+	if err != nil {
+		return call, err
+	}
+	input, err := a.input(rest)
+	return runtime.Call{Tool: tool, Input: input, Timeout: a.flags.timeout}, err
+}
+
+// single is the registry of a capability that is not installed, as air run has it.
+func (l *lesson) single(ctx context.Context, target, name string) (tool string, err error) {
+	a := l.app
+	bundle, err := a.resolve(ctx, l.at, target, &transportFlags{})
+	if err != nil {
+		return "", err
+	}
+	one := capabilities.Single{Bundle: bundle.Bundle, NewImplementation: newGuest(a.pool(l.at))}
+	if l.tools, err = a.registry(ctx, l.at, one, nil); err != nil {
+		return "", err
+	}
+	return toolName(bundle.Manifest.CapabilityID, name), nil
+}
+
+// conclude shows and writes the rules.
+func (l *lesson) conclude(cmd *cobra.Command, envelope runtime.Envelope) error {
+	ctx, a := cmd.Context(), l.app
+	if err := l.gather(ctx); err != nil {
+		return err
+	}
+	for _, note := range l.notes {
+		a.warn("%s", note)
+	}
+	if len(l.files) == 0 {
+		a.warn("%s", l.nothing())
+		return l.report(envelope, false)
+	}
+	var names []string
+	for _, f := range l.files {
+		names = append(names, f.File)
+		a.warn("rules for %s:%s", f.File, f.shown())
+	}
+	if err := a.confirm(ctx, "Write them to "+strings.Join(names, " and ")+"?", false); err != nil {
+		return err
+	}
+	for _, f := range l.files {
+		if err := l.write(cmd, f); err != nil {
+			return err
+		}
+	}
+	return l.report(envelope, true)
+}
+
+// shown is one line for each rule.
+func (f *ruleChange) shown() string {
+	var b strings.Builder
+	for _, r := range f.Rules {
+		b.WriteString("\n  allow: " + oneLine(r.Allow))
+		if r.For != "" {
+			b.WriteString("  for: " + oneLine(r.For))
+		}
+	}
+	return b.String()
+}
+
+func (l *lesson) nothing() string {
+	if len(l.learner.allowed) == 0 {
+		return "nothing was asked and allowed: nothing is written"
+	}
+	return "no rule can allow what was asked: nothing is written"
+}
+
+func (l *lesson) report(envelope runtime.Envelope, written bool) error {
+	a := l.app
+	if a.flags.output == "json" {
+		files := append([]*ruleChange{}, l.files...)
+		return a.printJSON(map[string]any{"call": envelope, "files": files, "written": written})
+	}
+	if written {
+		for _, f := range l.files {
+			a.note("wrote %s to %s", counted(len(f.Rules), "rule"), f.File)
+		}
+	}
+	return nil
+}
+
+// gather turns what was allowed into changes of rule files, and proves by trying that
+// they allow it.
+func (l *lesson) gather(ctx context.Context) (err error) {
+	if l.paths, err = l.app.paths(l.at, ""); err != nil {
+		return err
+	}
+	if l.engine, err = l.app.permissions(l.at, l.paths); err != nil {
+		return err
+	}
+	project := &ruleChange{File: l.at.project.Shared("permissions.yaml"), project: true}
+	own := &ruleChange{File: l.at.home.Path("permissions.yaml")}
+	var asked []permission.Request
+	for _, q := range l.learner.allowed {
+		r, err := l.request(ctx, q)
+		if err != nil {
+			return err
+		}
+		asked = append(asked, r)
+		l.learn(r, q.Asks, project, own)
+	}
+	for _, f := range []*ruleChange{project, own} {
+		if len(f.texts) == 0 {
+			continue
+		}
+		if err := l.draft(f); err != nil {
+			return err
+		}
+		l.files = append(l.files, f)
+	}
+	return l.prove(asked)
+}
+
+// request is what was asked and allowed, as the engine is asked about it.
+func (l *lesson) request(ctx context.Context, q permission.Question) (permission.Request, error) {
+	tool, err := l.tools.Lookup(ctx, q.Tool)
+	if err != nil {
+		return permission.Request{}, err
+	}
+	r := permission.Request{Chain: q.Chain}
+	r.Subject = permission.Subject{Tool: tool.Name, BuiltIn: tool.BuiltIn(), Capability: tool.Capability, Permissions: tool.Permissions}
+	for _, d := range q.Asks {
+		r.Effects = append(r.Effects, d.Effect)
+	}
+	return r, nil
+}
+
+// whole are the asks whose targets are shown as they are. What has characters that are
+// shown as an escape can be in no rule.
+func (l *lesson) whole(asks []permission.Decision) []permission.Decision {
+	return slices.DeleteFunc(slices.Clone(asks), func(d permission.Decision) bool {
+		escaped := strings.Contains(d.Effect.Target, `\u{`) || strings.Contains(d.Effect.Target, `\x{`)
+		if escaped {
+			l.notes = append(l.notes, fmt.Sprintf("no rule can allow %s: it has characters that no rule may have", d.Effect))
+		}
+		return escaped
+	})
+}
+
+// learn adds the rules that allow what was asked to the files that may hold them.
+func (l *lesson) learn(r permission.Request, asks []permission.Decision, project, own *ruleChange) {
+	asks = l.whole(asks)
+	rules, open := l.engine.RulesFor(r, append(slices.Clone(asks), l.again(asks)...))
+	for _, d := range open {
+		l.notes = append(l.notes, fmt.Sprintf("no rule can allow %s: %s (%s)", d.Effect, d.Reason, d.Rule))
+	}
+	for _, rule := range rules {
+		to, view := project, ruleView{rule.Project, rule.For}
+		if l.user || rule.Project == "" {
+			to, view = own, ruleView{rule.User, rule.For}
+		}
+		if slices.Contains(to.texts, rule) {
+			continue
+		}
+		to.texts, to.Rules = append(to.texts, rule), append(to.Rules, view)
+		if rule.Note != "" {
+			l.notes = append(l.notes, view.Allow+": "+rule.Note)
+		}
+		if to == own && !l.user {
+			l.notes = append(l.notes, view.Allow+" is a rule for your own file: "+rule.OwnOnly)
+		}
+	}
+}
+
+// again are the asks about files that the call has made: the next time they are there,
+// and are overwritten.
+func (l *lesson) again(asks []permission.Decision) []permission.Decision {
+	var more []permission.Decision
+	for _, d := range asks {
+		if d.Effect.Kind != permission.Create {
+			continue
+		}
+		if now, err := l.paths.Resolve(permission.Effect{Kind: permission.Write, Target: d.Effect.Target}); err == nil && now.Kind == permission.Overwrite {
+			d.Effect.Kind = permission.Overwrite
+			more = append(more, d)
+		}
+	}
+	return more
+}
+
+// draft reads a rule file and fills in what it will be.
+func (l *lesson) draft(f *ruleChange) (err error) {
+	if f.before, err = f.read(); err != nil {
+		return err
+	}
+	if f.project {
+		accepted, err := acceptance(l.at.project)
+		if err != nil {
+			return err
+		}
+		f.accepted = f.before == nil || accepted.Covers("permissions.yaml", f.before)
+	}
+	tier := permission.TierUser
+	if f.project {
+		tier = permission.TierProject
+	}
+	f.after, err = permission.AppendRules(f.File, f.before, tier, f.texts, l.paths)
+	return err
+}
+
+const maxRuleFile = 256 << 10
+
+// read returns nil where there is no file.
+func (f *ruleChange) read() ([]byte, error) {
+	text, err := regular.Read(f.File, maxRuleFile, !f.project)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fault.New(fault.InvalidInput, "bad_rules", "reading rules: %w", err)
+	}
+	return append([]byte{}, text...), nil
+}
+
+// prove tries the rules: those that are asked about all the same are named.
+func (l *lesson) prove(asked []permission.Request) error {
+	drafts := map[bool]string{}
+	for _, f := range l.files {
+		file, remove, err := temporary(f.after)
+		if err != nil {
+			return err
+		}
+		defer remove()
+		drafts[f.project] = file
+	}
+	trial, err := l.app.trial(l.at, l.paths, func(o *permission.Options) {
+		if file := drafts[false]; file != "" {
+			o.UserFile = file
+		}
+		if file := drafts[true]; file != "" {
+			o.ProjectFile, o.Accepted = file, func([]byte) bool { return true }
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for _, r := range asked {
+		for _, d := range trial.Decide(r) {
+			if d.Verdict != permission.Allow {
+				l.notes = append(l.notes, fmt.Sprintf("with these rules %s is not allowed yet: %s", d.Effect, d.Reason))
+			}
+		}
+	}
+	return nil
+}
+
+// write replaces a rule file, unless it has changed since it was read.
+func (l *lesson) write(cmd *cobra.Command, f *ruleChange) error {
+	ctx := cmd.Context()
+	lock := f.File + ".lock"
+	if f.project {
+		lock = filepath.Join(l.at.project.Dir, "locks", "rules")
+	}
+	unlock, err := home.Lock(ctx, lock)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	now, err := f.read()
+	if err != nil {
+		return err
+	}
+	if (now == nil) != (f.before == nil) || string(now) != string(f.before) {
+		return fault.New(fault.Conflict, "changed", "%s has changed meanwhile: nothing was written to it", f.File).WithHint("try again")
+	}
+	if err := f.replace(); err != nil {
+		return err
+	}
+	return l.record(ctx, cmd, f)
+}
+
+func (f *ruleChange) replace() error {
+	file, mode := f.File, fs.FileMode(0o644)
+	if !f.project {
+		mode = 0o600
+		if real, err := filepath.EvalSymlinks(file); err == nil { // people keep such files elsewhere, behind a link
+			file = real
+		}
+	}
+	return fault.IO("writing rules", atomicfile.Write(file, f.after, mode))
+}
+
+// record accepts the project's file where the person had accepted what it was, and
+// notes what they allowed.
+func (l *lesson) record(ctx context.Context, cmd *cobra.Command, f *ruleChange) error {
+	events, err := l.app.projectEvents(l.at)
+	if err != nil {
+		return err
+	}
+	if err := appendEvent(ctx, events, event.PermissionGranted, map[string]any{"rules": f.Rules, "file": f.File}); err != nil {
+		return err
+	}
+	if !f.project {
+		return nil
+	}
+	if !f.accepted {
+		l.app.warn("%s was not accepted as it was, so what it allows does not count yet: air accept", f.File)
+		return nil
+	}
+	written := permission.SharedFile{Path: "permissions.yaml", SHA256: strings.TrimPrefix(canon.Digest(f.after), "sha256:")}
+	all, err := permission.Shared(l.at.project)
+	if err != nil {
+		return err
+	}
+	state, err := acceptance(l.at.project)
+	if err != nil {
+		return err
+	}
+	pending := state.Pending(all)
+	keep := slices.DeleteFunc(all, func(s permission.SharedFile) bool {
+		return s.Path == written.Path || slices.Contains(pending, s)
+	})
+	return l.app.accept(cmd, l.at, []permission.SharedFile{written}, append(keep, written))
+}
+
+var _ permission.Approver = (*learner)(nil)

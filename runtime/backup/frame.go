@@ -1,0 +1,102 @@
+package backup
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"github.com/aircoding/air/internal/fault"
+)
+
+const schemaVersion = 1
+
+// maxFrame bounds the line of one record, without the content behind it.
+const maxFrame = 1 << 20
+
+// frame is one record in the file of a run: a line "CRC JSON", the CRC-32C of the JSON
+// in hex, and behind a change the content that it replaces. It holds one of its fields.
+type frame struct {
+	SchemaVersion int     `json:"schema_version,omitempty"` // of the first, with Run
+	Run           *Run    `json:"run,omitempty"`
+	Change        *Change `json:"change,omitempty"`
+	Withdrawn     *int    `json:"withdrawn,omitempty"` // the number of a change that did not happen
+	Done          bool    `json:"done,omitempty"`      // the run has undone all that it was to undo
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func (f frame) encode() ([]byte, error) {
+	body, err := json.Marshal(f)
+	if err != nil {
+		return nil, err
+	}
+	line := fmt.Appendf(nil, "%08x %s\n", crc32.Checksum(body, castagnoli), body)
+	if len(line) > maxFrame {
+		return nil, fault.New(fault.ResourceExhausted, "backup_record", "the record of the change has %d bytes, the limit is %d", len(line), maxFrame).
+			WithHint("make the folders first, or take extended attributes off the file")
+	}
+	return line, nil
+}
+
+// contentSize is how many bytes follow the line.
+func (f frame) contentSize() int64 {
+	if f.Change == nil || f.Change.Before == nil {
+		return 0
+	}
+	return f.Change.Before.Size
+}
+
+var errTorn = errors.New("the record is not whole")
+
+// readFrame reads the record at an offset of a file of a size, and returns where its
+// content begins. errTorn is what a process leaves that is killed, or a machine that
+// loses power, while it adds a record: its change never happened.
+func readFrame(file io.ReaderAt, at, size int64) (f frame, content int64, err error) {
+	line, err := readLine(file, at, size)
+	if err != nil {
+		return f, 0, err
+	}
+	if err := f.decode(line); err != nil {
+		return f, 0, err
+	}
+	content = at + int64(len(line)) + 1
+	switch n := f.contentSize(); {
+	case n < 0:
+		return f, 0, fmt.Errorf("a content of %d bytes", n)
+	case n > size-content:
+		return f, 0, errTorn
+	}
+	return f, content, nil
+}
+
+// readLine returns the line at an offset without its end.
+func readLine(file io.ReaderAt, at, size int64) ([]byte, error) {
+	var line []byte
+	for chunk := int64(4 << 10); ; chunk = maxFrame {
+		chunk = min(chunk, size-at)
+		line = make([]byte, chunk)
+		if _, err := file.ReadAt(line, at); err != nil && err != io.EOF {
+			return nil, err
+		}
+		if end := bytes.IndexByte(line, '\n'); end >= 0 {
+			return line[:end], nil
+		}
+		switch {
+		case chunk == size-at && (chunk < maxFrame || len(bytes.Trim(line, "\x00")) == 0):
+			return nil, errTorn
+		case chunk == maxFrame:
+			return nil, fmt.Errorf("a record has more than %d bytes", maxFrame)
+		}
+	}
+}
+
+func (f *frame) decode(line []byte) error {
+	sum, body, ok := bytes.Cut(line, []byte(" "))
+	if !ok || string(sum) != fmt.Sprintf("%08x", crc32.Checksum(body, castagnoli)) {
+		return errors.New("the checksum of a record is wrong")
+	}
+	return json.Unmarshal(body, f)
+}

@@ -1,0 +1,250 @@
+package backup
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/aircoding/air/internal/fault"
+)
+
+// Past is a run as it was recorded.
+type Past struct {
+	Run
+	Changes []Change // that were not withdrawn, in order
+	Done    bool     // of a run that undoes another: it got to its end
+	// UnderWay is true while the run's process may still add changes.
+	UnderWay bool
+	UndoneBy string // the run that took the changes back, "" when they stand
+
+	store *Store
+	file  *os.File
+	// alsoMade are the folders of changes that were withdrawn: another change of the run
+	// may have kept them in use.
+	alsoMade []Folder
+}
+
+// Close ends the reading of the run's content.
+func (p *Past) Close() error { return p.file.Close() }
+
+// Find returns the run with an id, or with the beginning of one. While it is open, its
+// file stays.
+func (s *Store) Find(prefix string) (*Past, error) {
+	id, err := s.find(prefix)
+	if err != nil {
+		return nil, s.explain(err, prefix)
+	}
+	undone, err := s.undoneAfter(id)
+	if err != nil {
+		return nil, err
+	}
+	p, err := s.load(id)
+	if err == nil {
+		p.UndoneBy = undone[id]
+	}
+	return p, err
+}
+
+// explain adds to the error for an unknown run which run it is a part of.
+func (s *Store) explain(err error, id string) error {
+	var unknown *fault.Error
+	if !errors.As(err, &unknown) || unknown.Code != codeUnknownRun {
+		return err
+	}
+	_ = s.each(func(p *Past) bool { // a damaged run does not make the error another one
+		if p.names(id) {
+			unknown = unknown.WithHint("it was nested in run %s, which is undone as a whole: air undo %s", p.ID, p.ID)
+		}
+		return false
+	})
+	return unknown
+}
+
+// names reports whether one of the changes was made by the nested call with an id.
+func (p *Past) names(callID string) bool {
+	return slices.ContainsFunc(p.Changes, func(c Change) bool { return c.CallID == callID })
+}
+
+// undoneAfter tells which runs were undone by newer ones than id. What is damaged among
+// those does not count: it is the state of the files that decides.
+func (s *Store) undoneAfter(id string) (map[string]string, error) {
+	undone := map[string]string{}
+	all, err := s.ids()
+	for _, newer := range all {
+		if newer <= id {
+			break
+		}
+		if p, err := s.load(newer); err == nil {
+			p.mark(undone)
+			_ = p.Close() // it was only read
+		}
+	}
+	return undone, err
+}
+
+// mark notes what the run has undone, unless it was undone itself. Newer runs come first.
+func (p *Past) mark(undone map[string]string) {
+	p.UndoneBy = undone[p.ID]
+	if p.Undoes != "" && p.Done && p.UndoneBy == "" {
+		undone[p.Undoes] = p.ID
+	}
+}
+
+// Last returns the newest run of a session that stands and that undoes no other.
+func (s *Store) Last(sessionID string) (*Past, error) {
+	var last *Past
+	err := s.each(func(p *Past) bool {
+		if p.SessionID != sessionID || p.Undoes != "" || p.UndoneBy != "" || len(p.Changes) == 0 && !p.UnderWay {
+			return false
+		}
+		last = p
+		return true
+	})
+	if err == nil && last == nil {
+		err = fault.New(fault.NotFound, "nothing_to_undo", "no call of this session changed a file that was not undone since").
+			WithHint("air undo --list shows the runs of the whole project")
+	}
+	return last, err
+}
+
+// Summary describes a run in a list.
+type Summary struct {
+	Run
+	Files    int    `json:"files"`
+	UndoneBy string `json:"undone_by,omitempty"`
+	UnderWay bool   `json:"under_way,omitempty"`
+}
+
+// List describes all runs, newest first. It ends at a damaged one.
+func (s *Store) List() ([]Summary, error) {
+	list := []Summary{}
+	err := s.each(func(p *Past) bool {
+		list = append(list, Summary{Run: p.Run, Files: len(p.Steps()), UndoneBy: p.UndoneBy, UnderWay: p.UnderWay})
+		return false
+	})
+	return list, err
+}
+
+// each visits the runs, newest first, until visit wants to keep one.
+func (s *Store) each(visit func(*Past) bool) error {
+	all, err := s.ids()
+	undone := map[string]string{}
+	for _, id := range all {
+		p, err := s.load(id)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it was dropped just now
+		}
+		if err != nil {
+			return err
+		}
+		p.mark(undone)
+		if visit(p) {
+			return nil
+		}
+		_ = p.Close() // it was only read
+	}
+	return err
+}
+
+// load reads all of a run but the content.
+func (s *Store) load(id string) (*Past, error) {
+	f, err := s.openRun(id)
+	if err != nil {
+		return nil, err
+	}
+	p := &Past{store: s, file: f}
+	p.UnderWay, err = lockFile(f, unix.LOCK_SH|unix.LOCK_NB)
+	if err == nil {
+		err = p.read(id)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return p, nil
+}
+
+func (p *Past) read(id string) error {
+	info, err := p.file.Stat()
+	if err != nil {
+		return err
+	}
+	withdrawn, number := map[int]bool{}, 0
+	for at, size := int64(0), info.Size(); at < size; {
+		f, content, err := readFrame(p.file, at, size)
+		if err == errTorn {
+			break
+		}
+		if err != nil {
+			return p.store.damaged(id, "%w", err)
+		}
+		if err := p.take(id, f, at); err != nil {
+			return err
+		}
+		switch {
+		case f.Change != nil && number >= maxChanges:
+			return p.store.damaged(id, "it has more than %d changes", maxChanges)
+		case f.Change != nil:
+			f.Change.number, f.Change.content = number, content
+			p.Changes = append(p.Changes, *f.Change)
+			number++
+		case f.Withdrawn != nil:
+			withdrawn[*f.Withdrawn] = true
+		}
+		at = content + f.contentSize()
+	}
+	p.ID = id // also of one that was killed before it had recorded anything
+	p.withdraw(withdrawn)
+	return nil
+}
+
+// take checks a record and takes over what is about the run as a whole.
+func (p *Past) take(id string, f frame, at int64) error {
+	switch {
+	case at == 0 && (f.Run == nil || f.SchemaVersion != schemaVersion || f.Run.ID != id):
+		return p.store.damaged(id, "it does not begin with the run in a form that this air knows")
+	case at == 0:
+		p.Run = *f.Run
+	case f.Run != nil:
+		return p.store.damaged(id, "it has two beginnings")
+	}
+	p.Done = p.Done || f.Done
+	return nil
+}
+
+// withdraw takes out the changes that did not happen.
+func (p *Past) withdraw(numbers map[int]bool) {
+	left := p.Changes[:0]
+	for _, c := range p.Changes {
+		if numbers[c.number] {
+			p.alsoMade = append(p.alsoMade, c.Made...)
+		} else {
+			left = append(left, c)
+		}
+	}
+	p.Changes = left
+}
+
+// Copy writes the content that a step restores, and fails with an error of kind
+// integrity when it is not what was stored.
+func (p *Past) Copy(ctx context.Context, to io.Writer, s Step) error {
+	if s.To == nil {
+		return fault.New(fault.Internal, "bug", "there is no content to restore at %.200q", s.Path)
+	}
+	hash := sha256.New()
+	content := io.NewSectionReader(p.file, s.content, s.To.Size)
+	n, err := io.Copy(io.MultiWriter(to, hash), Interruptible(ctx, content))
+	if err != nil {
+		return err
+	}
+	if n != s.To.Size || hex.EncodeToString(hash.Sum(nil)) != s.To.SHA256 {
+		return p.store.damaged(p.ID, "the backup of %.200q has another sha256", s.Path)
+	}
+	return nil
+}

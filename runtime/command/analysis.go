@@ -1,0 +1,93 @@
+package command
+
+import (
+	"github.com/aircoding/air/runtime/permission"
+)
+
+// analysis collects what a command line does.
+type analysis struct {
+	at      Place
+	source  string // the text that is read
+	posix   bool   // as a shell that knows POSIX only would read it
+	effects []permission.Effect
+	index   map[effectKey]int
+	later   []permission.Effect // of redirections, not yet added
+	opaque  string              // the first reason why the whole cannot be known
+	output  int                 // bytes of all effects
+	steps   int
+	words   int
+	wraps   int
+	running []string // functions, outermost first
+}
+
+type effectKey struct {
+	kind   permission.Kind
+	target string
+}
+
+// unknown notes that something in the command line cannot be known.
+func (a *analysis) unknown(why string) {
+	if a.opaque == "" {
+		a.opaque = why
+	}
+}
+
+const tooMuch = "it does more than can be followed before it runs"
+
+// step reports whether one more statement is followed.
+func (a *analysis) step() bool {
+	a.steps++
+	if a.steps > maxSteps || a.words > maxWords || a.output > maxOutput {
+		a.unknown(tooMuch)
+		return false
+	}
+	return true
+}
+
+// add notes an effect. Of two with the same target the worse one stays.
+func (a *analysis) add(e permission.Effect) {
+	if a.output > maxOutput {
+		a.unknown(tooMuch)
+		return
+	}
+	if a.index == nil {
+		a.index = make(map[effectKey]int, 16)
+	}
+	key := effectKey{e.Kind, e.Target}
+	at, ok := a.index[key]
+	if !ok {
+		a.index[key] = len(a.effects)
+		a.effects = append(a.effects, e)
+		a.output += len(e.Target) + len(e.Also) + len(e.Script)
+		return
+	}
+	old := &a.effects[at]
+	if rank(e.Risk) > rank(old.Risk) {
+		old.Risk, old.Why = e.Risk, e.Why
+	}
+	old.Recursive = old.Recursive || e.Recursive
+	old.Below = old.Below && e.Below
+	old.Known = old.Known && e.Known
+	if old.Script == "" {
+		old.Script = e.Script
+	}
+}
+
+// ran notes a simple command of which it is known what it does.
+func (a *analysis) ran(words []word, risk permission.Risk, why string) {
+	a.add(permission.Effect{Kind: permission.Run, Target: argvOf(words), Risk: risk, Why: why})
+}
+
+func argvOf(words []word) string {
+	argv := make([]string, len(words))
+	for i, w := range words {
+		argv[i] = w.text
+	}
+	return permission.JoinArgv(argv)
+}
+
+func (a *analysis) noteEnv(name, value string) {
+	if changesWhatRuns(name, value) {
+		a.add(permission.Effect{Kind: permission.Env, Target: name})
+	}
+}

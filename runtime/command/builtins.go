@@ -1,0 +1,354 @@
+package command
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/aircoding/air/runtime/permission"
+)
+
+// builtin is a command that the shell carries out itself, and that may change the shell.
+type builtin func(a *analysis, s *shell, words []word, how manner) (onFail *shell)
+
+// builtinFor returns nil for the builtins that do what programs do, such as echo.
+func builtinFor(name string) builtin {
+	switch name {
+	case "cd":
+		return changeDir
+	case "pushd":
+		return pushDir
+	case "popd":
+		return popDir
+	case "command", "builtin":
+		return runPlain
+	case "exec":
+		return runInstead
+	case "exit", "return":
+		return leave
+	case "set":
+		return setOptions
+	case "shift":
+		return shiftParams
+	case "unset":
+		return unsetNames
+	case "shopt":
+		return shellOptions
+	case "trap":
+		return trapSignals
+	case "getopts":
+		return getOptions
+	case "mapfile", "readarray":
+		return readLines
+	case "printf", "test", "[":
+		return evaluating
+	case "wait", "hash", "kill":
+		return withOption
+	case "break", "continue", "times", "jobs", "umask", "ulimit", "dirs", "caller", "help", "logout", "suspend", "bg", "fg", "disown", "type", "true", "false", ":", "pwd":
+		return harmless
+	}
+	if why := opaqueBuiltins[name]; why != "" {
+		return opaqueBuiltin
+	}
+	return nil
+}
+
+var opaqueBuiltins = map[string]string{
+	"eval": "eval runs text as a command", "source": "source runs a file in the shell itself", ".": "source runs a file in the shell itself",
+	"alias": "an alias gives a name another meaning", "unalias": "an alias gives a name another meaning", "enable": "enable changes what the names of builtins mean",
+	"read": "read changes variables, whose names bash evaluates", "let": "let evaluates text", "bind": "bind runs text", "complete": "complete runs text",
+	"compgen": "compgen evaluates and runs text", "compopt": "compopt changes what completion runs", "fc": "fc runs commands again", "history": "history changes what is run again",
+	"declare": "a quoted declare evaluates its words", "typeset": "a quoted typeset evaluates its words", "local": "a quoted local evaluates its words",
+	"export": "a quoted export evaluates its words", "readonly": "a quoted readonly evaluates its words",
+	"coproc": "a coprocess runs beside the rest",
+}
+
+func opaqueBuiltin(a *analysis, s *shell, words []word, _ manner) *shell {
+	return a.evaluates(s, words, opaqueBuiltins[words[0].text])
+}
+
+// evaluates is for a builtin that runs what cannot be known.
+func (a *analysis) evaluates(s *shell, words []word, why string) *shell {
+	a.unknown(why)
+	a.ran(words, permission.RiskOpaque, why)
+	s.forgetAll()
+	return nil
+}
+
+func harmless(a *analysis, _ *shell, words []word, _ manner) *shell {
+	a.ran(words, permission.RiskReadOnly, "")
+	return nil
+}
+
+// allKnown reports whether words are exactly what they show.
+func allKnown(words []word) bool {
+	return !slices.ContainsFunc(words, func(w word) bool { return w.unknown || w.pattern })
+}
+
+func changeDir(a *analysis, s *shell, words []word, _ manner) *shell {
+	a.ran(words, permission.RiskReadOnly, "")
+	return s.enter(a.target(s, words[1:]))
+}
+
+// target is where cd leads, nothing where that cannot be known.
+func (a *analysis) target(s *shell, args []word) []string {
+	physical := false
+	for len(args) > 0 && (args[0].text == "-L" || args[0].text == "-P" || args[0].text == "-e" || args[0].text == "--") {
+		physical = physical || args[0].text == "-P"
+		args = args[1:]
+	}
+	home := a.get(s, "HOME")
+	_, searched := s.vars["CDPATH"]
+	_, given := a.at.Env["CDPATH"]
+	switch {
+	case len(args) == 0 && home.kind == textValue:
+		return s.to(home.text)
+	case len(args) != 1 || !allKnown(args) || args[0].text == "":
+		return nil
+	case args[0].text == "-":
+		return s.back
+	case args[0].text[0] == '-', physical && strings.Contains(args[0].text, ".."), searched || given:
+		return nil
+	}
+	return s.to(args[0].text)
+}
+
+func pushDir(a *analysis, s *shell, words []word, _ manner) *shell {
+	a.ran(words, permission.RiskReadOnly, "")
+	if len(words) != 2 || !allKnown(words) || strings.ContainsAny(words[1].text[:min(1, len(words[1].text))], "-+") {
+		onFail := s.enter(nil)
+		s.stack = nil
+		return onFail
+	}
+	onFail := s.enter(a.target(s, words[1:]))
+	s.stack = append(slices.Clone(s.stack), s.back)
+	return onFail
+}
+
+func popDir(a *analysis, s *shell, words []word, _ manner) *shell {
+	a.ran(words, permission.RiskReadOnly, "")
+	if len(words) > 1 || len(s.stack) == 0 {
+		onFail := s.enter(nil)
+		s.stack = nil
+		return onFail
+	}
+	top := len(s.stack) - 1
+	onFail := s.enter(s.stack[top])
+	s.stack = slices.Clone(s.stack[:top])
+	return onFail
+}
+
+// runPlain is command and builtin: what they run is no function.
+func runPlain(a *analysis, s *shell, words []word, how manner) *shell {
+	a.ran(words, permission.RiskReadOnly, "")
+	rest := words[1:]
+	for len(rest) > 0 && !rest[0].unknown && strings.HasPrefix(rest[0].text, "-") {
+		if strings.ContainsAny(rest[0].text, "vV") {
+			return nil
+		}
+		rest = rest[1:]
+	}
+	if len(rest) == 0 {
+		return nil
+	}
+	how.plain = true
+	return a.run(s, rest, how)
+}
+
+// runInstead is exec. Without words its redirections stay, for all that follows.
+func runInstead(a *analysis, s *shell, words []word, how manner) *shell {
+	p := options{short: "a", stop: true}.parse(words[1:])
+	if len(p.operands) == 0 {
+		return a.evaluates(s, words, "exec without a program changes where everything after it reads and writes")
+	}
+	a.ran(words, permission.RiskReadOnly, "")
+	a.external(s, p.operands, how)
+	return nil
+}
+
+// leave is exit and return. With a word that is no number some shells go on.
+func leave(a *analysis, s *shell, words []word, _ manner) *shell {
+	a.ran(words, permission.RiskReadOnly, "")
+	certain := len(words) == 1 || len(words) == 2 && (words[1].text == "$?" || !words[1].unknown && isDecimal(words[1].text))
+	if words[0].text == "return" && !s.inFunc {
+		certain = false
+	}
+	s.dead = s.dead || certain
+	return nil
+}
+
+const (
+	plainFlags   = "euxfvnabhmCET"
+	plainOptions = " errexit nounset pipefail xtrace verbose noglob noexec allexport noclobber errtrace functrace monitor notify hashall "
+)
+
+// setOptions is set. Options that change how text is read make what follows unknown.
+func setOptions(a *analysis, s *shell, words []word, _ manner) *shell {
+	operands, given, ok := setWords(words[1:])
+	if !ok {
+		return a.evaluates(s, words, "this set changes how the shell reads what follows")
+	}
+	a.ran(words, permission.RiskReadOnly, "")
+	if given {
+		s.params, s.hasParams = paramsOf(operands)
+	}
+	return nil
+}
+
+func setWords(args []word) (operands []word, given, ok bool) {
+	for len(args) > 0 {
+		w := args[0]
+		if w.unknown || w.pattern {
+			return args, true, false
+		}
+		switch {
+		case w.text == "--" || w.text == "-":
+			return args[1:], w.text == "--" || len(args) > 1, true
+		case w.text == "" || w.text[0] != '-' && w.text[0] != '+':
+			return args, true, true
+		}
+		args = args[1:]
+		for _, letter := range w.text[1:] {
+			if letter == 'o' {
+				if len(args) == 0 {
+					continue
+				}
+				if args[0].unknown || !strings.Contains(plainOptions, " "+args[0].text+" ") {
+					return nil, false, false
+				}
+				args = args[1:]
+			} else if !strings.ContainsRune(plainFlags, letter) {
+				return nil, false, false
+			}
+		}
+	}
+	return nil, false, true
+}
+
+func shiftParams(a *analysis, s *shell, words []word, _ manner) *shell {
+	a.ran(words, permission.RiskReadOnly, "")
+	if len(words) == 1 && s.hasParams && len(s.params) > 0 {
+		s.params = s.params[1:]
+	} else {
+		s.params, s.hasParams = nil, false
+	}
+	return nil
+}
+
+func unsetNames(a *analysis, s *shell, words []word, _ manner) *shell {
+	rest := words[1:]
+	for len(rest) > 0 && (rest[0].text == "-v" || rest[0].text == "-f") {
+		rest = rest[1:]
+	}
+	for _, w := range rest {
+		if w.unknown || w.pattern || !syntax.ValidName(w.text) {
+			return a.evaluates(s, words, "bash evaluates the names that unset is given")
+		}
+	}
+	a.ran(words, permission.RiskReadOnly, "")
+	for _, w := range rest {
+		a.assign(s, w.text, value{})
+		if _, ok := s.funcs[w.text]; ok {
+			s.setFunc(w.text, nil)
+		}
+	}
+	return nil
+}
+
+// shellOptions is shopt.
+func shellOptions(a *analysis, s *shell, words []word, _ manner) *shell {
+	for _, w := range words[1:] {
+		if w.unknown || w.pattern || !strings.Contains(" -s -u -q -p -o nullglob dotglob globstar nocaseglob extglob failglob inherit_errexit lastpipe nocasematch"+plainOptions, " "+w.text+" ") {
+			return a.evaluates(s, words, "this shopt changes how the shell reads what follows")
+		}
+	}
+	a.ran(words, permission.RiskReadOnly, "")
+	return nil
+}
+
+func trapSignals(a *analysis, s *shell, words []word, _ manner) *shell {
+	args := words[1:]
+	if len(args) > 0 && args[0].text == "--" {
+		args = args[1:]
+	}
+	if !allKnown(args) || len(args) > 1 && args[0].text != "" && args[0].text != "-" && args[0].text != "-p" && args[0].text != "-l" {
+		return a.evaluates(s, words, "trap runs text when something happens")
+	}
+	a.ran(words, permission.RiskReadOnly, "")
+	return nil
+}
+
+func getOptions(a *analysis, s *shell, words []word, _ manner) *shell {
+	if len(words) < 3 || !allKnown(words[1:3]) || !syntax.ValidName(words[2].text) {
+		return a.evaluates(s, words, "bash evaluates the name that getopts is given")
+	}
+	a.ran(words, permission.RiskReadOnly, "")
+	a.assign(s, words[2].text, value{})
+	return nil
+}
+
+// readLines is mapfile.
+func readLines(a *analysis, s *shell, words []word, _ manner) *shell {
+	args := words[1:]
+	if len(args) > 0 && args[0].text == "-t" {
+		args = args[1:]
+	}
+	if len(args) > 1 || !allKnown(args) || len(args) == 1 && !syntax.ValidName(args[0].text) {
+		return a.evaluates(s, words, "mapfile may run text, and evaluates names")
+	}
+	a.ran(words, permission.RiskReadOnly, "")
+	if len(args) == 1 {
+		a.assign(s, args[0].text, value{})
+	}
+	return nil
+}
+
+// evaluating is for builtins of which bash evaluates a word after -v: printf, test, [.
+func evaluating(a *analysis, s *shell, words []word, how manner) *shell {
+	why := "bash evaluates the name that " + words[0].text + " -v is given"
+	for i, w := range words[1:] {
+		first := i == 0 || words[0].text != "printf"
+		switch {
+		case !first || !w.unknown && !w.pattern && !strings.HasPrefix(w.text, "-v") && w.text != "-R":
+		case !w.unknown && !w.pattern, w.many, w.pattern && w.mayBeOption():
+			return a.evaluates(s, words, why)
+		case startsUnknown(w.text) && (words[0].text == "printf" || isPair(words)):
+			return a.evaluates(s, words, why)
+		}
+	}
+	a.ran(words, permission.RiskReadOnly, "")
+	return nil
+}
+
+// isPair reports whether test is given two words, so that the first is its operator.
+func isPair(words []word) bool {
+	args := words[1:]
+	if words[0].text == "[" && len(args) > 0 {
+		args = args[:len(args)-1]
+	}
+	for len(args) > 0 && args[0].text == "!" {
+		args = args[1:]
+	}
+	return len(args) == 2 && args[0].unknown
+}
+
+// startsUnknown reports whether a word as it is written may become one that begins with -.
+func startsUnknown(written string) bool {
+	written = strings.TrimLeft(written, `"`)
+	return written == "" || strings.ContainsAny(written[:1], "$`-\\'")
+}
+
+// withOption is for builtins that are harmless but for one option each.
+func withOption(a *analysis, s *shell, words []word, how manner) *shell {
+	if words[0].text == "kill" {
+		a.external(s, words, how)
+		return nil
+	}
+	for _, w := range words[1:] {
+		if w.unknown && startsUnknown(w.text) && w.text != "$!" && w.text != `"$!"` || strings.HasPrefix(w.text, "-") && strings.Contains(w.text, "p") {
+			return a.evaluates(s, words, words[0].text+" -p changes what names stand for")
+		}
+	}
+	return harmless(a, s, words, how)
+}

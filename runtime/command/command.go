@@ -1,0 +1,85 @@
+// Package command says what a command line would do, before it runs: which programs with
+// which arguments, which files, hosts and variables, and how much is at risk. What it
+// cannot know it says so about, and never guesses.
+package command
+
+import (
+	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/runtime/permission"
+)
+
+// Place is what the meaning of a command line depends on.
+type Place struct {
+	Dir  string            // absolute: where it would run
+	Root string            // absolute: the project's folder; "" for Dir
+	Home string            // what ~ and $HOME stand for
+	Env  map[string]string // what the call adds to the environment
+}
+
+func (p *Place) root() string {
+	if p.Root != "" {
+		return p.Root
+	}
+	return p.Dir
+}
+
+const (
+	maxText     = 64 << 10 // bytes of a command line
+	maxCommands = 1000     // simple commands in it
+	maxNesting  = 100      // quotes, substitutions, blocks and the like inside each other
+	// maxSteps bounds what is followed: loops and functions are gone through more than once.
+	maxSteps = 4000
+	// maxWords bounds the words of all commands, maxValue the bytes of a word or variable
+	// put together, and maxOutput those of all effects.
+	maxWords  = 20_000
+	maxValue  = 16 << 10
+	maxOutput = 1 << 20
+	// maxWraps is how many wrappers and shells may run each other.
+	maxWraps = 32
+)
+
+// Analyse names the effects of a command line in the language of bash: one run effect
+// for each simple command, and the effects of all of them on files, hosts and the
+// environment. Paths are absolute, but not canonical.
+//
+// A command line of which something cannot be known has the effect run(bash -c TEXT) with
+// the risk opaque before the effects that are known. Text that does not parse, that hides
+// characters from its reader, or that is too long or nested too deeply, is an error of
+// kind invalid_input.
+func Analyse(text string, at Place) ([]permission.Effect, error) {
+	if err := checkText(text); err != nil {
+		return nil, err
+	}
+	file, err := parseText(text, bash)
+	if err != nil {
+		return nil, fault.New(fault.InvalidInput, "bad_command", "the command does not parse: %w", err).
+			WithHint("write it in the language of bash; what is meant literally goes in single quotes")
+	}
+	if err := checkSize(file); err != nil {
+		return nil, err
+	}
+	a := &analysis{at: at, source: text}
+	a.notePlace()
+	a.stmts(a.newShell(at.Dir), file.Stmts)
+	return a.result(text), nil
+}
+
+// notePlace names what the call adds to the environment.
+func (a *analysis) notePlace() {
+	for name, value := range a.at.Env {
+		a.noteEnv(name, value)
+	}
+	if _, ok := a.at.Env["PS4"]; ok {
+		a.unknown("PS4 holds code that runs where commands are traced")
+	}
+}
+
+// result puts the effect of the whole command line first, where something in it cannot
+// be known.
+func (a *analysis) result(text string) []permission.Effect {
+	if a.opaque == "" {
+		return a.effects
+	}
+	whole := permission.Effect{Kind: permission.Run, Target: permission.JoinArgv([]string{"bash", "-c", text}), Risk: permission.RiskOpaque, Why: a.opaque}
+	return append([]permission.Effect{whole}, a.effects...)
+}

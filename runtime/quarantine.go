@@ -1,0 +1,149 @@
+package runtime
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aircoding/air/internal/canon"
+	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/quarantine"
+	"github.com/aircoding/air/runtime/artifact"
+	"github.com/aircoding/air/runtime/permission"
+)
+
+const (
+	// quarantineType is the type of the artifacts that hold what was withheld. They are
+	// nobody's: no tool opens one, air artifact cat does.
+	quarantineType = "quarantine"
+	// strikesToDisable is how often the same bytes may put out what is withheld.
+	strikesToDisable = 2
+	// screenTime bounds the look at one answer, also of a call whose own time is over.
+	screenTime = 10 * time.Second
+)
+
+// Strikes counts one more time that output of the bundle with the digest was withheld in
+// the project, and returns the total.
+type Strikes func(ctx context.Context, digest string) (total int, err error)
+
+// StrikesIn keeps the numbers in files of the folder, for many processes.
+func StrikesIn(dir string) Strikes {
+	return func(ctx context.Context, digest string) (int, error) {
+		name := canon.Digest([]byte(digest))[len("sha256:"):] // of any digest, a name of one file
+		return permission.RefusalsIn(filepath.Join(dir, name))(ctx, 1)
+	}
+}
+
+// countStrikes keeps the numbers in this process.
+func countStrikes() Strikes {
+	var mu sync.Mutex
+	totals := map[string]int{}
+	return func(_ context.Context, digest string) (int, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		totals[digest]++
+		return totals[digest], nil
+	}
+}
+
+// screen looks through what a capability's tool returns, its error included, for
+// instructions about the runtime's policy. What it finds is withheld: the error takes its
+// place. The output itself is never changed.
+func (r *Registry) screen(ctx context.Context, c *run, output json.RawMessage, failed error) error {
+	if c.tool.BuiltIn() {
+		return nil
+	}
+	told, err := words(output, failed)
+	if err != nil {
+		return err
+	}
+	return r.withhold(ctx, c, told...)
+}
+
+// words are the texts of a result.
+func words(output json.RawMessage, failed error) ([]json.RawMessage, error) {
+	told := []json.RawMessage{output}
+	if failed == nil {
+		return told, nil
+	}
+	text, err := json.Marshal(fault.From(failed))
+	return append(told, text), err
+}
+
+// withhold returns the error that takes the place of what a capability says, nil where it
+// may say it.
+func (r *Registry) withhold(ctx context.Context, c *run, told ...json.RawMessage) error {
+	looking, cancel := context.WithTimeout(context.WithoutCancel(ctx), screenTime)
+	defer cancel()
+	for _, text := range told {
+		pattern, err := quarantine.JSON(looking, text)
+		if err != nil {
+			return fault.New(fault.ResourceExhausted, "unscreened", "what %s says could not be looked through within %v, and is withheld", c.tool.Name, screenTime)
+		}
+		if pattern != "" {
+			return r.quarantine(context.WithoutCancel(ctx), c, pattern, told)
+		}
+	}
+	return nil
+}
+
+// quarantine keeps what a capability said where only a person looks, and disables a
+// capability that does it again.
+func (r *Registry) quarantine(ctx context.Context, c *run, pattern string, told []json.RawMessage) error {
+	failure := fault.New(fault.GuestError, "quarantined", "what %s says is withheld: by the pattern %s it gives instructions about air's policy", c.tool.Name, pattern).
+		With("pattern", pattern)
+	record, err := r.createArtifact(ctx, c, artifact.New{Type: quarantineType, Name: "withheld.txt", MediaType: "text/plain"}, lines(told))
+	if err != nil {
+		failure = failure.With("not_kept", fault.From(err).Message).WithHint("it could not be kept for a person to read: %v", err)
+	} else {
+		failure = failure.With("artifact_id", record.ID).WithHint("a person reads it with air artifact cat %s", record.ID)
+	}
+	if owner := c.tool.Owner; r.strike(ctx, owner.Digest) >= strikesToDisable {
+		failure.Hint += fmt.Sprintf("; it is not the first time, and the capability is disabled: air enable %s brings it back", owner.Capability)
+		r.misbehaved(ctx, c.call.parent, owner.Capability, "gave instructions about air's policy, pattern "+pattern, failure)
+	}
+	return failure
+}
+
+// lines are the texts one below the other.
+func lines(texts []json.RawMessage) io.Reader {
+	var all []io.Reader
+	for _, text := range texts {
+		if len(text) > 0 {
+			all = append(all, bytes.NewReader(text), strings.NewReader("\n"))
+		}
+	}
+	return io.MultiReader(all...)
+}
+
+// strike counts one more time. A module without a digest is not known again; what cannot
+// be counted counts as repeated.
+func (r *Registry) strike(ctx context.Context, digest string) int {
+	if digest == "" {
+		return 1
+	}
+	total, err := r.config.Strikes(ctx, digest)
+	if err != nil {
+		return strikesToDisable
+	}
+	return total
+}
+
+// misbehaved has a capability disabled, and ends each of its calls that is under way, from
+// one on upwards.
+func (r *Registry) misbehaved(ctx context.Context, from *run, id, reason string, failure *fault.Error) {
+	if r.config.Misbehaved != nil {
+		r.config.Misbehaved(ctx, id, reason)
+	}
+	for c := from; c != nil; c = c.call.parent {
+		if c.owner().Capability == id {
+			c.end(failure)
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package session
+
+import (
+	"database/sql"
+	"errors"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/aircoding/air/runtime/event"
+)
+
+func charge(t *testing.T, s *Session, account string, add Usage) {
+	t.Helper()
+	err := s.Events.Change(ctx, func(tx *sql.Tx) error { return s.Charge(tx, account, add) })
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestUsage(t *testing.T) {
+	dir := t.TempDir()
+	s := current(t, dir, Options{})
+	if all, err := s.Usage(ctx); err != nil || len(all) > 0 {
+		t.Errorf("a new session used %v: %v", all, err)
+	}
+	charge(t, s, "", Usage{1, 20, 3 * time.Second})
+	charge(t, s, "", Usage{BytesOut: 5})
+	charge(t, s, "csv", Usage{Calls: 1})
+	other := current(t, dir, Options{}) // as another process
+	charge(t, other, "", Usage{1, 0, time.Nanosecond})
+	want := map[string]Usage{"": {2, 25, 3*time.Second + 1}, "csv": {1, 0, 0}}
+	if got, err := s.Usage(ctx); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v: %v", got, want, err)
+	}
+	err := s.Events.Change(ctx, func(tx *sql.Tx) error {
+		for account, want := range map[string]Usage{"": want[""], "none": {}} {
+			if got, err := s.Used(tx, account); err != nil || got != want {
+				t.Errorf("%q: got %v, want %v: %v", account, got, want, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// What a transaction charges is there with its event or not at all.
+func TestChargeIsPartOfTheEvent(t *testing.T) {
+	s := current(t, t.TempDir(), Options{})
+	broken := errors.New("broken")
+	_, err := s.Events.Append(ctx, event.Event{Type: event.ToolCompleted}, func(tx *sql.Tx) error {
+		return errors.Join(s.Charge(tx, "", Usage{Calls: 1}), broken)
+	})
+	if !errors.Is(err, broken) {
+		t.Fatal(err)
+	}
+	if all, err := s.Usage(ctx); err != nil || len(all) > 0 {
+		t.Errorf("%v is counted: %v", all, err)
+	}
+}
