@@ -140,13 +140,17 @@ func size(n int64) string {
 // TestCommandsInDocuments runs every command that the documents show, in order, in one
 // shell, each in a folder of its own. A command that has to fail says so behind it.
 func TestCommandsInDocuments(t *testing.T) {
-	for _, document := range []string{"README.md", "docs/guide.md"} {
-		t.Run(document, func(t *testing.T) {
-			page, err := os.ReadFile(filepath.Join(repository(t), document))
+	inProject := []string{"mkdir project && cd project", "air init"}
+	for _, document := range []struct {
+		path   string
+		before []string
+	}{{"README.md", nil}, {"docs/guide.md", nil}, {"docs/permissions.md", inProject}} {
+		t.Run(document.path, func(t *testing.T) {
+			page, err := os.ReadFile(filepath.Join(repository(t), document.path))
 			if err != nil {
 				t.Fatal(err)
 			}
-			runAll(t, commands(string(page)))
+			runAll(t, append(document.before, commands(string(page))...))
 		})
 	}
 }
