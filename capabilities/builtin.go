@@ -30,6 +30,9 @@ func builtins() ([]*Manifest, error) {
 // eventEmit leaves no tool.* events: what it publishes is recorded by its own type.
 const eventEmit = "event.emit"
 
+// directOnly are the tools that no capability can call.
+var directOnly = []string{"air.undo", "permission.request"}
+
 // BuiltinTools joins the built-in declarations with what carries them out. A tool
 // without the other half, on either side, is an error.
 func BuiltinTools(implementations map[string]runtime.Implementation) ([]*runtime.Tool, error) {
@@ -50,7 +53,7 @@ func BuiltinTools(implementations map[string]runtime.Implementation) ([]*runtime
 				Name: t.Name, Version: t.Version, Category: t.Category, Description: t.Description,
 				InputSchema: t.InputSchema, OutputSchema: t.OutputSchema,
 				Permissions: toolPermissions(t.Permissions, m),
-				Capability:  m.CapabilityID, Unrecorded: t.Name == eventEmit,
+				Capability:  m.CapabilityID, Unrecorded: t.Name == eventEmit, DirectOnly: slices.Contains(directOnly, t.Name),
 				Implementation: implementation,
 			})
 		}

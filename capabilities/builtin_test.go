@@ -66,6 +66,9 @@ func TestBuiltinTools(t *testing.T) {
 		if tool.Unrecorded != (tool.Name == "event.emit") {
 			t.Errorf("%s: unrecorded is %v", tool.Name, tool.Unrecorded)
 		}
+		if tool.DirectOnly != (tool.Name == "air.undo" || tool.Name == "permission.request") {
+			t.Errorf("%s: direct only is %v", tool.Name, tool.DirectOnly)
+		}
 		if p, ofFiles := tool.Permissions, strings.HasPrefix(tool.Name, "fs.") || tool.Name == "air.undo"; (p.Read || p.Write) != ofFiles {
 			t.Errorf("%s: permissions are %+v", tool.Name, p)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/aircoding/air/internal/atomicfile"
 	"github.com/aircoding/air/internal/canon"
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/stoppable"
 	"github.com/aircoding/air/oci"
 )
 
@@ -147,7 +148,7 @@ func writeLayer(ctx context.Context, dir string, l oci.Layer) (err error) {
 		return err
 	}
 	sum := sha256.New()
-	_, copyErr := io.Copy(io.MultiWriter(to, sum), io.LimitReader(reader{ctx, from}, l.Size+1))
+	_, copyErr := io.Copy(io.MultiWriter(to, sum), io.LimitReader(stoppable.Reader(ctx, from), l.Size+1))
 	if err := errors.Join(copyErr, to.Sync(), to.Close()); err != nil {
 		return err
 	}
@@ -155,19 +156,6 @@ func writeLayer(ctx context.Context, dir string, l oci.Layer) (err error) {
 		return changed("%s changed while it was copied: got %s, want %s", l.Title, got, l.Digest).WithHint("try again")
 	}
 	return nil
-}
-
-// reader ends a long copy when its context ends.
-type reader struct {
-	ctx  context.Context
-	from io.Reader
-}
-
-func (r reader) Read(p []byte) (int, error) {
-	if r.ctx.Err() != nil {
-		return 0, context.Cause(r.ctx)
-	}
-	return r.from.Read(p)
 }
 
 // prove checks the module of a bundle whose files were verified.

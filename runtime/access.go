@@ -11,6 +11,8 @@ import (
 
 	"github.com/aircoding/air/internal/canon"
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/text"
+	"github.com/aircoding/air/runtime/backup"
 	"github.com/aircoding/air/runtime/event"
 	"github.com/aircoding/air/runtime/permission"
 )
@@ -39,10 +41,9 @@ type Files interface {
 	Each(path string, visit func(Info) error) error
 	// Write creates or replaces a file as a whole: readers see the old or the new one.
 	Write(ctx context.Context, path string, content []byte, options WriteOptions) (Written, error)
-	// Undo takes back what a run wrote: the run with the id, or with the only one that
-	// begins so; with "" the last one of the session that stands. Nothing is changed
-	// when a file changed since. No capability can undo.
-	Undo(ctx context.Context, run string) (Undone, error)
+	// Undo takes back what a run wrote whose UndoEffects were decided. Nothing is
+	// changed when a file changed since.
+	Undo(ctx context.Context, past *backup.Past) (Undone, error)
 }
 
 // File is an open regular file.
@@ -80,8 +81,10 @@ type Written struct {
 	BackupArtifactID string // of the replaced content; "" for a new file
 }
 
-// act runs the tool with an Access for the decided effects.
+// act runs the tool with an Access for the decided effects, and the artifacts that the
+// input names.
 func (r *Registry) act(ctx context.Context, c *run, decisions []permission.Decision) (json.RawMessage, error) {
+	r.handOver(ctx, c.call.parent, c, c.call.Input)
 	access := &Access{registry: r, run: c}
 	access.Files = &files{registry: r, run: c, decisions: decisions}
 	access.Artifacts = Artifacts{registry: r, run: c, decisions: decisions}
@@ -122,7 +125,7 @@ func (a *Access) Call(ctx context.Context, tool string, input json.RawMessage) E
 	if err := a.run.mayCall(); err != nil {
 		return a.registry.refuse(nested, err)
 	}
-	envelope := a.registry.take(ctx, nested)
+	envelope := a.registry.carryOut(ctx, nested)
 	if !nested.tool.BuiltIn() { // what a built-in tool makes is the caller's own, what it repeats hands nothing over
 		a.registry.handOver(ctx, nested, a.run, envelope.Output)
 	}
@@ -154,13 +157,10 @@ func (c *run) countCall() *fault.Error {
 func (a *Access) Direct() bool { return len(a.run.chain) == 0 }
 
 // Choose puts a question of the agent's own to a person and returns the option that they
-// take. It permits nothing. The call's clock stands meanwhile. A capability cannot ask.
+// take. It permits nothing. The call's clock stands meanwhile.
 func (a *Access) Choose(ctx context.Context, q permission.AgentQuestion) (option string, err error) {
-	if !a.Direct() {
-		return "", fault.New(fault.PermissionDenied, "direct_only", "a capability cannot put a question to a person")
-	}
-	chooser, ok := a.registry.config.Approver.(permission.Chooser)
-	if !ok {
+	chooser := a.registry.config.Chooser
+	if chooser == nil {
 		return "", fault.New(fault.ApprovalRequired, "no_terminal", "nobody can be asked: there is no terminal here, or prompts are switched off").
 			WithHint("decide without the answer, or ask where a person is")
 	}
@@ -201,16 +201,10 @@ func (a *Access) Emit(ctx context.Context, name string, payload json.RawMessage)
 }
 
 func (a *Access) spoofed(ctx context.Context, id, name string) error {
-	err := fault.New(fault.PermissionDenied, "spoofed_event", "capability %s may not emit %q: the name belongs to another", id, head(name, 128)).
+	err := fault.New(fault.PermissionDenied, "spoofed_event", "capability %s may not emit %q: the name belongs to another", id, text.Head(name, 128)).
 		WithHint("the capability is disabled; air enable %s brings it back", id)
-	a.registry.misbehaved(ctx, a.run.call.parent, id, "emitted the event "+head(name, 128)+", which is not its own", err)
+	a.registry.misbehaved(ctx, a.run.call.parent, id, "emitted the event "+text.Head(name, 128)+", which is not its own", err)
 	return err
-}
-
-// end has a capability's call fail, whatever it does from now on.
-func (c *run) end(err *fault.Error) {
-	c.ended.Store(err)
-	c.stop(errEnded)
 }
 
 // Progress publishes an ephemeral progress, log or partial-output event of the call

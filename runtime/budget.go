@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"database/sql"
 	"fmt"
 	"io"
@@ -18,48 +19,35 @@ import (
 type Budgets struct {
 	// Session bounds the calls that a person or their agent makes, with the bytes of all
 	// that is nested in them.
-	Session Budget
+	Session session.Usage
 	// Capability bounds the calls of each capability's own tools, whoever makes them and
 	// whatever its digest, with the bytes that the capability writes through other tools.
-	Capability Budget
-}
-
-// Budget is one limit for each of what is counted. A zero field means the documented
-// default, never "unlimited".
-type Budget struct {
-	Calls    int64
-	BytesOut int64         // of outputs, written files and artifacts
-	Wall     time.Duration // while calls run; a person's time to answer is not counted
+	Capability session.Usage
 }
 
 var defaultBudgets = Budgets{
-	Session:    Budget{Calls: 20_000, BytesOut: 4 << 30, Wall: 24 * time.Hour},
-	Capability: Budget{Calls: 10_000, BytesOut: 1 << 30, Wall: 6 * time.Hour},
+	Session:    session.Usage{Calls: 20_000, BytesOut: 4 << 30, Wall: 24 * time.Hour},
+	Capability: session.Usage{Calls: 10_000, BytesOut: 1 << 30, Wall: 6 * time.Hour},
 }
 
-// WithDefaults returns b with every zero field replaced by its default.
+// WithDefaults returns b with every zero limit replaced by its documented default: there is
+// none that means "unlimited".
 func (b Budgets) WithDefaults() Budgets {
-	b.Session.fill(defaultBudgets.Session)
-	b.Capability.fill(defaultBudgets.Capability)
-	return b
+	return Budgets{Session: orElse(b.Session, defaultBudgets.Session), Capability: orElse(b.Capability, defaultBudgets.Capability)}
 }
 
-func (b *Budget) fill(normal Budget) {
-	if b.Calls <= 0 {
-		b.Calls = normal.Calls
-	}
-	if b.BytesOut <= 0 {
-		b.BytesOut = normal.BytesOut
-	}
-	if b.Wall <= 0 {
-		b.Wall = normal.Wall
+func orElse(limit, normal session.Usage) session.Usage {
+	return session.Usage{
+		Calls:    cmp.Or(max(limit.Calls, 0), normal.Calls),
+		BytesOut: cmp.Or(max(limit.BytesOut, 0), normal.BytesOut),
+		Wall:     cmp.Or(max(limit.Wall, 0), normal.Wall),
 	}
 }
 
 // account is one budget with what this process knows to be used of it.
 type account struct {
 	capability string // "" for the session
-	limit      Budget
+	limit      session.Usage
 
 	mu      sync.Mutex
 	stored  session.Usage // as the session had it last
@@ -130,46 +118,65 @@ func (a *account) enter(used session.Usage) *fault.Error {
 	return nil
 }
 
+// bill is what an account pays for a call that has ended.
+type bill struct {
+	account *account
+	pending session.Usage // what it had as pending for the call
+	used    session.Usage
+}
+
+func (r *Registry) bills(c *run, output int) (all []bill) {
+	written := c.written.Load()
+	for _, a := range r.paying(c) {
+		one := bill{a, session.Usage{BytesOut: written}, session.Usage{BytesOut: written}}
+		if slices.Contains(c.counted, a) {
+			one.pending.Calls = 1
+			one.used = session.Usage{Calls: 1, BytesOut: written + int64(output), Wall: c.wall(a)}
+		}
+		if one.used != (session.Usage{}) {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
 // charge stores what a call used that has ended, in the transaction of its last event.
-func (r *Registry) charge(c *run, output int) func(*sql.Tx) error {
-	return func(tx *sql.Tx) error {
-		written := c.written.Load()
-		for _, a := range r.paying(c) {
-			pending := session.Usage{BytesOut: written}
-			add := pending
-			if slices.Contains(c.counted, a) {
-				pending.Calls, add.Calls = 1, 1
-				add.BytesOut += int64(output)
-				add.Wall = c.wall(a)
-			}
-			if add == (session.Usage{}) {
-				continue
-			}
-			if err := r.config.Session.Charge(tx, a.capability, add); err != nil {
+// Where that fails it is used nevertheless, and stays pending.
+func (r *Registry) charge(c *run, output int) (store func(*sql.Tx) error, failed func()) {
+	var booked []bill
+	store = func(tx *sql.Tx) error {
+		for _, one := range r.bills(c, output) {
+			now, err := r.config.Session.Charge(tx, one.account.capability, one.used)
+			if err != nil {
 				return err
 			}
-			if err := r.settle(tx, a, pending, add); err != nil {
-				return err
-			}
+			one.account.book(now, one.pending)
+			booked = append(booked, one)
 		}
 		return nil
 	}
+	failed = func() {
+		for _, one := range booked {
+			one.account.reopen(one.pending)
+		}
+	}
+	return store, failed
 }
 
-// settle takes what is stored now from what is pending. Where much is written, other
-// processes are looked at anew.
-func (r *Registry) settle(tx *sql.Tx, a *account, pending, add session.Usage) (err error) {
+// book notes what is stored now, of which some was pending.
+func (a *account) book(now, pending session.Usage) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.stored = now
 	a.pending.Calls -= pending.Calls
 	a.pending.BytesOut -= pending.BytesOut
-	a.stored.Calls += add.Calls
-	a.stored.BytesOut += add.BytesOut
-	a.stored.Wall += add.Wall
-	if pending.BytesOut > 0 {
-		a.stored, err = r.config.Session.Used(tx, a.capability)
-	}
-	return err
+}
+
+func (a *account) reopen(pending session.Usage) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.pending.Calls += pending.Calls
+	a.pending.BytesOut += pending.BytesOut
 }
 
 // wall is the time that the call is charged for. A capability that calls itself has
@@ -183,7 +190,7 @@ func (c *run) wall(a *account) time.Duration {
 			return 0
 		}
 	}
-	return c.clock.spent()
+	return c.clock.elapsed()
 }
 
 // timeLeft bounds the call by what is left of its budgets: it returns the shortest time
@@ -206,7 +213,7 @@ func (c *run) timeLeft() (time.Duration, *account) {
 func (r *Registry) spend(c *run, n int64) error {
 	all := r.paying(c)
 	for i, a := range all {
-		if err := a.take(n); err != nil {
+		if err := a.pay(n); err != nil {
 			for _, taken := range all[:i] {
 				taken.giveBack(n)
 			}
@@ -225,12 +232,12 @@ func (r *Registry) unspend(c *run, n int64) {
 	c.written.Add(-n)
 }
 
-func (a *account) take(n int64) error {
+func (a *account) pay(n int64) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	used := a.stored.BytesOut + a.pending.BytesOut
 	if n > a.limit.BytesOut-used {
-		return a.spent("budget_bytes", "bytes_out", "%s has put out %d bytes, and %d more would exceed its limit, %d", a, used, n, a.limit.BytesOut)
+		return a.exhausted("budget_bytes", "bytes_out", "%s has put out %d bytes, and %d more would exceed its limit, %d", a, used, n, a.limit.BytesOut)
 	}
 	a.pending.BytesOut += n
 	return nil
@@ -247,9 +254,9 @@ func (a *account) usedUp() *fault.Error {
 	bytes := a.stored.BytesOut + a.pending.BytesOut
 	switch {
 	case a.stored.Calls+a.pending.Calls >= a.limit.Calls:
-		return a.spent("budget_calls", "calls", "%s has had %d calls, its limit", a, a.limit.Calls)
+		return a.exhausted("budget_calls", "calls", "%s has had %d calls, its limit", a, a.limit.Calls)
 	case bytes >= a.limit.BytesOut:
-		return a.spent("budget_bytes", "bytes_out", "%s has put out %d bytes, its limit is %d", a, bytes, a.limit.BytesOut)
+		return a.exhausted("budget_bytes", "bytes_out", "%s has put out %d bytes, its limit is %d", a, bytes, a.limit.BytesOut)
 	case a.stored.Wall >= a.limit.Wall:
 		return a.outOfTime()
 	}
@@ -257,10 +264,10 @@ func (a *account) usedUp() *fault.Error {
 }
 
 func (a *account) outOfTime() *fault.Error {
-	return a.spent("budget_time", "wall_seconds", "calls of %s have run for %v, its limit", a, a.limit.Wall)
+	return a.exhausted("budget_time", "wall_seconds", "calls of %s have run for %v, its limit", a, a.limit.Wall)
 }
 
-func (a *account) spent(code, key, format string, args ...any) *fault.Error {
+func (a *account) exhausted(code, key, format string, args ...any) *fault.Error {
 	group := "capability"
 	if a.capability == "" {
 		group = "session"

@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"os"
@@ -29,11 +30,11 @@ func used(r *rig.Rig, account string) session.Usage {
 	return all[account]
 }
 
-func sessionBudget(b runtime.Budget) runtime.Budgets { return runtime.Budgets{Session: b} }
+func sessionBudget(b session.Usage) runtime.Budgets { return runtime.Budgets{Session: b} }
 
 func TestBudgetOfCalls(t *testing.T) {
 	dir := t.TempDir()
-	r := rig.New(t, rig.Options{Dir: dir, Budgets: sessionBudget(runtime.Budget{Calls: 3})})
+	r := rig.New(t, rig.Options{Dir: dir, Budgets: sessionBudget(session.Usage{Calls: 3})})
 	r.Put("a.txt", "abc")
 	stat := object{"path": "a.txt"}
 	r.Must("fs.stat", stat, nil)
@@ -52,7 +53,7 @@ func TestBudgetOfCalls(t *testing.T) {
 	if u := used(r, ""); u.Calls != 3 {
 		t.Errorf("%d calls are counted", u.Calls)
 	}
-	raised := rig.New(t, rig.Options{Dir: dir, Budgets: sessionBudget(runtime.Budget{Calls: 4})})
+	raised := rig.New(t, rig.Options{Dir: dir, Budgets: sessionBudget(session.Usage{Calls: 4})})
 	raised.Must("fs.stat", stat, nil)
 	failed(t, raised.Call("fs.stat", stat), fault.ResourceExhausted, "budget_calls")
 	next, err := session.New(t.Context(), r.Project, r.Home, session.Options{})
@@ -62,7 +63,7 @@ func TestBudgetOfCalls(t *testing.T) {
 	if err := next.Close(); err != nil {
 		t.Fatal(err)
 	}
-	rig.New(t, rig.Options{Dir: dir, Budgets: sessionBudget(runtime.Budget{Calls: 3})}).Must("fs.stat", stat, nil)
+	rig.New(t, rig.Options{Dir: dir, Budgets: sessionBudget(session.Usage{Calls: 3})}).Must("fs.stat", stat, nil)
 }
 
 // Calls of a capability's tools count to it whoever makes them, those that it makes of
@@ -70,7 +71,7 @@ func TestBudgetOfCalls(t *testing.T) {
 func TestBudgetOfCapability(t *testing.T) {
 	var last runtime.Envelope
 	r := rig.New(t, rig.Options{
-		Budgets: runtime.Budgets{Capability: runtime.Budget{Calls: 3}},
+		Budgets: runtime.Budgets{Capability: session.Usage{Calls: 3}},
 		Provider: rig.Guests{
 			"a": func(ctx context.Context, access *runtime.Access, _ json.RawMessage) (any, error) {
 				rig.Call(ctx, access, "fs.list", object{"path": "."})
@@ -104,7 +105,7 @@ func TestBudgetOfCapability(t *testing.T) {
 }
 
 func TestBudgetOfBytes(t *testing.T) {
-	r := rig.New(t, rig.Options{Budgets: sessionBudget(runtime.Budget{BytesOut: 2500})})
+	r := rig.New(t, rig.Options{Budgets: sessionBudget(session.Usage{BytesOut: 2500})})
 	content := strings.Repeat("x", 800)
 	write := func(path string) runtime.Envelope {
 		return r.Call("fs.write", object{"path": path, "content": content})
@@ -143,7 +144,7 @@ func TestBudgetOfBytes(t *testing.T) {
 func TestBudgetOfBytesOfCapability(t *testing.T) {
 	var nested []runtime.Envelope
 	r := rig.New(t, rig.Options{
-		Budgets: runtime.Budgets{Session: runtime.Budget{BytesOut: 1300}, Capability: runtime.Budget{BytesOut: 1000}},
+		Budgets: runtime.Budgets{Session: session.Usage{BytesOut: 1300}, Capability: session.Usage{BytesOut: 1000}},
 		Provider: rig.Guests{"a": func(ctx context.Context, access *runtime.Access, _ json.RawMessage) (any, error) {
 			for _, path := range []string{"one", "two"} {
 				nested = append(nested, rig.Call(ctx, access, "fs.write", object{"path": path, "content": strings.Repeat("x", 600)}))
@@ -166,7 +167,7 @@ func TestBudgetOfBytesOfCapability(t *testing.T) {
 
 // An artifact that was refused halfway gives back what it had taken.
 func TestBudgetOfBytesOfLargeArtifact(t *testing.T) {
-	r := rig.New(t, rig.Options{Budgets: sessionBudget(runtime.Budget{BytesOut: 500_000})})
+	r := rig.New(t, rig.Options{Budgets: sessionBudget(session.Usage{BytesOut: 500_000})})
 	r.Put("large", strings.Repeat("x", 600_000))
 	r.Put("small", strings.Repeat("x", 300_000))
 	failed(t, r.Call("artifact.create", object{"type": "report", "source_path": "large"}), fault.ResourceExhausted, "budget_bytes")
@@ -179,7 +180,7 @@ func TestBudgetOfTime(t *testing.T) {
 		<-ctx.Done()
 		return nil, context.Cause(ctx)
 	})
-	r := rig.New(t, rig.Options{Tools: []*runtime.Tool{slow}, Budgets: sessionBudget(runtime.Budget{Wall: limit})})
+	r := rig.New(t, rig.Options{Tools: []*runtime.Tool{slow}, Budgets: sessionBudget(session.Usage{Wall: limit})})
 	e := r.Call("test.slow", object{})
 	failed(t, e, fault.ResourceExhausted, "budget_time")
 	if !strings.Contains(e.Error.Hint, "budgets.session.wall_seconds") {
@@ -189,6 +190,28 @@ func TestBudgetOfTime(t *testing.T) {
 		t.Errorf("%v are counted", got)
 	}
 	failed(t, r.Call("fs.list", object{"path": "."}), fault.ResourceExhausted, "budget_time")
+}
+
+// What a call used counts also where its last event could not be stored.
+func TestBudgetWithoutLastEvent(t *testing.T) {
+	r := rig.New(t, rig.Options{Budgets: sessionBudget(session.Usage{Calls: 3}), Provider: rig.Guests{"a": says}})
+	stat := object{"path": "."}
+	r.Must("fs.stat", stat, nil)
+	change := func(statement string) {
+		if err := r.Session.Events.Change(t.Context(), func(tx *sql.Tx) error { _, err := tx.Exec(statement); return err }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change(`CREATE TRIGGER broken BEFORE INSERT ON used WHEN NEW.account = 'a' BEGIN SELECT RAISE(FAIL, 'broken'); END`)
+	if e := r.Call("a.run", object{"output": object{}}); e.OK || !strings.Contains(e.Error.Message, "broken") {
+		t.Fatalf("%+v", e)
+	}
+	change(`DROP TRIGGER broken`)
+	r.Must("fs.stat", stat, nil)
+	failed(t, r.Call("fs.stat", stat), fault.ResourceExhausted, "budget_calls")
+	if got := used(r, "").Calls; got != 2 {
+		t.Errorf("%d calls are stored", got)
+	}
 }
 
 // A call's own limit stays its own.
@@ -205,7 +228,7 @@ func TestBudgetOfTimeIsNoTimeout(t *testing.T) {
 // A person's time to answer is not counted.
 func TestBudgetOfTimeWhileAsked(t *testing.T) {
 	const thinking = 300 * time.Millisecond
-	r := rig.New(t, rig.Options{Budgets: sessionBudget(runtime.Budget{Wall: thinking}), Approver: rig.Person(func(context.Context, permission.Question) (permission.Answer, error) {
+	r := rig.New(t, rig.Options{Budgets: sessionBudget(session.Usage{Wall: thinking}), Approver: rig.Person(func(context.Context, permission.Question) (permission.Answer, error) {
 		time.Sleep(thinking)
 		return permission.Answer{Choice: permission.Once}, nil
 	})})
@@ -238,7 +261,7 @@ func TestBudgetOfTimeOfItself(t *testing.T) {
 // than the calls under way.
 func TestBudgetAtOnce(t *testing.T) {
 	const limit, each = 20, 30
-	budgets := sessionBudget(runtime.Budget{Calls: limit})
+	budgets := sessionBudget(session.Usage{Calls: limit})
 	for processes := 1; processes <= 2; processes++ {
 		dir := t.TempDir()
 		var succeeded atomic.Int64
@@ -268,7 +291,7 @@ func TestBudgetAtOnce(t *testing.T) {
 
 // Two artifacts at once that fit one by one do not both fit.
 func TestBudgetOfBytesAtOnce(t *testing.T) {
-	r := rig.New(t, rig.Options{Budgets: sessionBudget(runtime.Budget{BytesOut: 2000})})
+	r := rig.New(t, rig.Options{Budgets: sessionBudget(session.Usage{BytesOut: 2000})})
 	var stored atomic.Int64
 	var all sync.WaitGroup
 	for _, letter := range []string{"a", "b", "c", "d"} {
@@ -285,10 +308,10 @@ func TestBudgetOfBytesAtOnce(t *testing.T) {
 }
 
 func TestBudgetDefaults(t *testing.T) {
-	got := runtime.Budgets{Session: runtime.Budget{Calls: 7}}.WithDefaults()
+	got := runtime.Budgets{Session: session.Usage{Calls: 7}}.WithDefaults()
 	want := runtime.Budgets{
-		Session:    runtime.Budget{Calls: 7, BytesOut: 4 << 30, Wall: 24 * time.Hour},
-		Capability: runtime.Budget{Calls: 10_000, BytesOut: 1 << 30, Wall: 6 * time.Hour},
+		Session:    session.Usage{Calls: 7, BytesOut: 4 << 30, Wall: 24 * time.Hour},
+		Capability: session.Usage{Calls: 10_000, BytesOut: 1 << 30, Wall: 6 * time.Hour},
 	}
 	if got != want {
 		t.Errorf("got %+v, want %+v", got, want)

@@ -99,8 +99,8 @@ func (c *clock) stop() {
 	c.cancel(nil)
 }
 
-// spent is how long a stopped clock ran.
-func (c *clock) spent() time.Duration {
+// elapsed is how long a stopped clock ran.
+func (c *clock) elapsed() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.limit - c.left
@@ -144,6 +144,14 @@ func (c *clock) ranOut() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.expired
+}
+
+// startClock bounds the call by its own limit and by what is left of its budgets.
+func (c *run) startClock(ctx context.Context) (_ context.Context, stop func()) {
+	limit, budget := c.timeLeft()
+	ctx, c.clock = withClock(ctx, limit)
+	c.clock.budget = budget
+	return ctx, c.clock.stop
 }
 
 // timeout is the call's own limit or the caller's, whichever is shorter. A nested

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/ids"
+	"github.com/aircoding/air/internal/text"
 	"github.com/aircoding/air/runtime/event"
 	"github.com/aircoding/air/runtime/permission"
 )
@@ -35,12 +37,19 @@ func (r *Registry) answer(ctx context.Context, c *run, plan []permission.Effect)
 	if err != nil {
 		return nil, err
 	}
-	request := c.request(r.config.Session.ID, effects)
-	if err := r.addCredentials(ctx, c, &request); err != nil {
+	request, err := r.request(ctx, c, effects)
+	if err != nil {
 		return nil, err
 	}
 	decisions := c.root().approvals.apply(request, r.config.Permission.Decide(request))
 	return r.ask(ctx, c, request, decisions)
+}
+
+// request is all that the engine looks at to answer for the effects of a call.
+func (r *Registry) request(ctx context.Context, c *run, effects []permission.Effect) (permission.Request, error) {
+	request := c.request(r.config.Session.ID, effects)
+	err := r.addCredentials(ctx, c, &request)
+	return request, err
 }
 
 func (c *run) request(sessionID string, effects []permission.Effect) permission.Request {
@@ -90,7 +99,7 @@ func (r *Registry) ask(ctx context.Context, c *run, request permission.Request, 
 	decided, grants, err := r.config.Permission.Settle(ctx, request, decisions, answer)
 	c.root().approvals.keep(request, decided)
 	for _, g := range grants {
-		g.Rule = head(g.Rule, storedHead)
+		g.Rule = text.Head(g.Rule, storedHead)
 		if err := r.append(ctx, c, event.PermissionGranted, map[string]any{"grant": g}); err != nil {
 			return decided, err
 		}
@@ -130,11 +139,10 @@ func (r *Registry) Explain(ctx context.Context, call Call) ([]permission.Explana
 	return r.ExplainAs(ctx, call, nil)
 }
 
-// ExplainAs is Explain for a call that a chain of capabilities makes, outermost first.
-func (r *Registry) ExplainAs(ctx context.Context, call Call, chain []permission.Caller) ([]permission.Explanation, error) {
-	c := &run{id: ids.New(), call: call, chain: chain}
-	var err error
-	if c.tool, err = r.Lookup(ctx, call.Tool); err != nil {
+// ExplainAs is Explain for a call that enabled capabilities make, the outermost first.
+func (r *Registry) ExplainAs(ctx context.Context, call Call, route []string) ([]permission.Explanation, error) {
+	c, err := r.supposed(ctx, call, route)
+	if err != nil {
 		return nil, err
 	}
 	if err := r.validateInput(c); err != nil {
@@ -148,11 +156,66 @@ func (r *Registry) ExplainAs(ctx context.Context, call Call, chain []permission.
 	if err != nil {
 		return []permission.Explanation{r.explainUnresolved(plan[len(effects)], err)}, nil
 	}
-	request := c.request(r.config.Session.ID, effects)
-	if err := r.addCredentials(ctx, c, &request); err != nil {
+	request, err := r.request(ctx, c, effects)
+	if err != nil {
 		return nil, err
 	}
 	return r.config.Permission.Explain(request), nil
+}
+
+// Redecide answers for effects that a call of the tool had, as it would be answered now:
+// their paths stay, but their scripts may hold something else. route are the capabilities
+// that led to the call, the outermost first. A tool or a capability that is not enabled
+// is an error of kind not_found.
+func (r *Registry) Redecide(ctx context.Context, tool string, route []string, effects []permission.Effect) (permission.Request, []permission.Decision, error) {
+	c, err := r.supposed(ctx, Call{Tool: tool}, route)
+	if err != nil {
+		return permission.Request{}, nil, err
+	}
+	scripts := binder{files: &files{registry: r, run: c}}
+	bound := make([]permission.Effect, len(effects))
+	for i := range effects {
+		bound[i] = scripts.bind(effects[i])
+	}
+	request, err := r.request(ctx, c, bound)
+	if err != nil {
+		return request, nil, err
+	}
+	return request, r.config.Permission.Decide(request), nil
+}
+
+// Permission is the engine that decides.
+func (r *Registry) Permission() *permission.Engine { return r.config.Permission }
+
+// supposed is a call that is not made.
+func (r *Registry) supposed(ctx context.Context, call Call, route []string) (*run, error) {
+	c := &run{id: ids.New(), call: call}
+	var err error
+	if c.tool, err = r.Lookup(ctx, call.Tool); err != nil {
+		return nil, err
+	}
+	c.chain, err = r.callers(ctx, route)
+	return c, err
+}
+
+// callers are the enabled capabilities with these ids.
+func (r *Registry) callers(ctx context.Context, route []string) ([]permission.Caller, error) {
+	if len(route) == 0 {
+		return nil, nil
+	}
+	tools, err := r.Tools(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var chain []permission.Caller
+	for _, id := range route {
+		at := slices.IndexFunc(tools, func(t *Tool) bool { return !t.BuiltIn() && t.Owner.Capability == id })
+		if at < 0 {
+			return nil, fault.New(fault.NotFound, "not_enabled", "capability %.64q is not enabled here", id).WithHint("air ls shows what is")
+		}
+		chain = append(chain, tools[at].Owner)
+	}
+	return chain, nil
 }
 
 // explainUnresolved is the answer about a path that cannot be made canonical: the call

@@ -49,22 +49,3 @@ func renameNew(folder *os.File, from, to string) error {
 	}
 	return err
 }
-
-// copyAttributes carries over what people attach to a file. What the file system does
-// not take is left behind: the content counts.
-func copyAttributes(from, to *os.File) {
-	buf := make([]byte, 64<<10)
-	n, err := unix.Flistxattr(int(from.Fd()), buf)
-	if err != nil || n == 0 {
-		return
-	}
-	value := make([]byte, 64<<10)
-	for _, name := range strings.Split(strings.TrimRight(string(buf[:n]), "\x00"), "\x00") {
-		if !strings.HasPrefix(name, "user.") && name != "system.posix_acl_access" {
-			continue
-		}
-		if n, err := unix.Fgetxattr(int(from.Fd()), name, value); err == nil {
-			_ = unix.Fsetxattr(int(to.Fd()), name, value[:n], 0)
-		}
-	}
-}

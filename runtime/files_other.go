@@ -17,6 +17,3 @@ func openCanonical(canonical string, flags int) (int, error) {
 
 // renameNew gives a file in the folder its name, unless something has that name.
 func renameNew(folder *os.File, from, to string) error { return linkNew(folder, from, to) }
-
-// copyAttributes carries over nothing beyond mode and owner here.
-func copyAttributes(*os.File, *os.File) {}

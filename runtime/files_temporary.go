@@ -78,12 +78,15 @@ func (t *temporary) resemble(old *os.File) error {
 			return err
 		}
 	}
-	if err := unix.Fchmod(int(t.Fd()), uint32(want.Mode)&0o777); err != nil {
+	if err := unix.Fchmod(int(t.Fd()), modeOf(&want)&0o777); err != nil {
 		return err
 	}
-	copyAttributes(old, t.File)
+	setAttributes(t.File, attributes(old))
 	return nil
 }
+
+// modeOf are permissions and set-id bits.
+func modeOf(st *unix.Stat_t) uint32 { return uint32(st.Mode) & 0o7777 }
 
 // drop closes the file and removes it if it has not got its final name.
 func (t *temporary) drop() {

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,8 +19,9 @@ import (
 )
 
 // Write creates or replaces a file as a whole: a temporary file in the same folder,
-// fsync, a record by which it can be undone, rename. Everything happens through the descriptor of that folder, and a name
-// is replaced, never what a link of that name leads to.
+// fsync, a record by which it can be undone, rename. Everything happens through the
+// descriptor of that folder, and a name is replaced, never what a link of that name
+// leads to.
 func (f *files) Write(ctx context.Context, path string, content []byte, options WriteOptions) (_ Written, err error) {
 	e, err := f.decided(permission.Write, path)
 	if err != nil {
@@ -70,14 +70,14 @@ func (f *files) writeFolder(target string, options WriteOptions) (*os.File, []st
 
 // write is one file being written into an open folder.
 type write struct {
-	files  *files
-	folder *os.File
-	made   []string // folders that were made for it, outermost first
-	target string   // canonical
-	name   string   // in the folder
-	expect string   // hex digest of the content to replace, or ""
-	sha256 string   // hex, of the new content
-	entry  *entry   // what the journal says of it, once it does
+	files    *files
+	folder   *os.File
+	made     []string // folders that were made for it, outermost first
+	target   string   // canonical
+	name     string   // in the folder
+	expect   string   // hex digest of the content to replace, or ""
+	sha256   string   // hex, of the new content
+	withdraw func()   // has the journal say that it did not happen; set by keep
 }
 
 func (w *write) do(ctx context.Context, kind permission.Kind, content []byte) (Written, error) {
@@ -106,7 +106,11 @@ func (w *write) create(ctx context.Context, content []byte) error {
 		return err
 	}
 	defer temp.drop()
-	if err := w.keep(ctx, temp, nil, nil); err != nil {
+	change, err := w.change(temp)
+	if err == nil {
+		err = w.keep(ctx, "", change, nil)
+	}
+	if err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
@@ -132,7 +136,7 @@ func (w *write) replace(ctx context.Context, old *os.File, content []byte) (back
 	if err := unix.Fstat(int(old.Fd()), &before); err != nil {
 		return "", w.files.fault("looking at", w.target, err)
 	}
-	if err := w.checkExpected(old); err != nil {
+	if err := w.checkExpected(ctx, old); err != nil {
 		return "", err
 	}
 	temp, err := w.stage(content, old)
@@ -144,7 +148,14 @@ func (w *write) replace(ctx context.Context, old *os.File, content []byte) (back
 	if err != nil {
 		return "", err
 	}
-	if err := w.keep(ctx, temp, old, &kept); err != nil {
+	change, err := w.change(temp)
+	if err == nil {
+		change.Before, err = w.state(old, kept.SHA256)
+	}
+	if err == nil {
+		err = w.keep(ctx, "", change, old)
+	}
+	if err != nil {
 		return kept.ID, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -157,15 +168,15 @@ func (w *write) replace(ctx context.Context, old *os.File, content []byte) (back
 	return kept.ID, w.publish(temp, unix.Renameat(dir, temp.name, dir, w.name))
 }
 
-func (w *write) checkExpected(old *os.File) error {
+func (w *write) checkExpected(ctx context.Context, old *os.File) error {
 	if w.expect == "" {
 		return nil
 	}
-	h := sha256.New()
-	if _, err := io.Copy(h, whole(old)); err != nil {
+	sum, err := digest(ctx, old)
+	if err != nil {
 		return w.files.fault("reading", w.target, err)
 	}
-	if hex.EncodeToString(h.Sum(nil)) != w.expect {
+	if sum != w.expect {
 		return w.stale("its sha256 is another") // which, whoever may read it can see
 	}
 	return nil
@@ -179,7 +190,7 @@ func (w *write) backUp(ctx context.Context, old *os.File) (artifact.Record, erro
 	if err != nil {
 		return artifact.Record{}, err
 	}
-	meta := artifact.New{Type: "backup", Name: w.name, MediaType: "application/octet-stream", EntityType: "file", EntityID: shown, Metadata: metadata, Synced: true}
+	meta := artifact.New{Type: "backup", Name: w.name, MediaType: "application/octet-stream", EntityType: "file", EntityID: shown, Metadata: metadata}
 	record, err := w.files.registry.createArtifact(ctx, w.files.run, meta, whole(old))
 	if err != nil {
 		return record, noBackup(shown, err)
@@ -187,39 +198,21 @@ func (w *write) backUp(ctx context.Context, old *os.File) (artifact.Record, erro
 	return record, nil
 }
 
-// keep records what is about to happen, so that it can be undone: the state of the old
-// file, nil for none, of which kept is the backup, and that of the temporary one.
-func (w *write) keep(ctx context.Context, temp *temporary, old *os.File, kept *artifact.Record) (err error) {
-	change := backup.Change{Path: backup.Path(w.target), Made: foldersAt(w.made)}
-	if change.After, err = stateOf(temp.File, w.sha256); err != nil {
-		return w.files.fault("looking at", w.target, err)
-	}
-	if old != nil {
-		if change.Before, err = stateOf(old, kept.SHA256); err != nil {
-			return w.files.fault("looking at", w.target, err)
-		}
-	}
-	return w.record(ctx, "", change, old)
+// change is what the journal says of the write, but for the file that it replaces.
+func (w *write) change(temp *temporary) (backup.Change, error) {
+	after, err := w.state(temp.File, w.sha256)
+	return backup.Change{Path: backup.Path(w.target), Made: foldersAt(w.made), After: after}, err
 }
 
-// record is record of files. Once the change has not happened after all, withdrawn has
-// to follow.
-func (w *write) record(ctx context.Context, undoes string, change backup.Change, old *os.File) error {
-	e, err := w.files.record(ctx, undoes, change, old)
-	if errors.Is(err, backup.ErrChanged) {
-		return w.stale("it changed meanwhile")
+// state describes an open regular file whose content has the digest.
+func (w *write) state(file *os.File, sha256 string) (*backup.State, error) {
+	var st unix.Stat_t
+	if err := unix.Fstat(int(file.Fd()), &st); err != nil {
+		return nil, w.files.fault("looking at", w.target, err)
 	}
-	if err != nil {
-		return noBackup(w.files.show(w.target), err)
-	}
-	w.entry = &e
-	return nil
-}
-
-// withdrawn is why a change that was recorded did not happen.
-func (w *write) withdrawn(err error) error {
-	w.entry.withdraw()
-	return err
+	return &backup.State{
+		SHA256: sha256, Size: st.Size, Mode: modeOf(&st), UID: st.Uid, GID: st.Gid, Attributes: attributes(file),
+	}, nil
 }
 
 func noBackup(shown string, err error) error {

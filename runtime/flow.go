@@ -7,11 +7,11 @@ import (
 	"github.com/aircoding/air/runtime/permission"
 )
 
-// addCredentials tells a request that would reach the network which credentials its
+// addCredentials tells a request that would use the network which credentials its
 // chain of callers has used in this session, those of the same plan included: what is
 // read first can be sent after. Other requests do not pay for the look-up.
 func (r *Registry) addCredentials(ctx context.Context, c *run, request *permission.Request) error {
-	if !slices.ContainsFunc(request.Effects, reachesNetwork) {
+	if !slices.ContainsFunc(request.Effects, permission.Effect.UsesNetwork) {
 		return nil
 	}
 	noted, err := r.config.Session.Credentials(ctx, c.callers())
@@ -25,12 +25,6 @@ func (r *Registry) addCredentials(ctx context.Context, c *run, request *permissi
 	}
 	request.Credentials = noted
 	return nil
-}
-
-// reachesNetwork reports whether what was read could leave the machine by the effect. Of
-// a command that risks more than the network it is not known that it risks the less.
-func reachesNetwork(e permission.Effect) bool {
-	return e.Kind == permission.Net || e.Kind == permission.Run && e.Risk != permission.RiskReadOnly && e.Risk != permission.RiskWorkspace
 }
 
 // noteCredentials records, before the call acts, the credentials that it was allowed.

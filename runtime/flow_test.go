@@ -16,6 +16,7 @@ import (
 var (
 	toHost   = permission.Effect{Kind: permission.Net, Target: "https://example.com:443"}
 	fetching = permission.Effect{Kind: permission.Run, Target: "npm install", Risk: permission.RiskNetwork}
+	unknown  = permission.Effect{Kind: permission.Run, Target: "./x", Risk: permission.RiskOpaque}
 	building = permission.Effect{Kind: permission.Run, Target: "go build ./...", Risk: permission.RiskWorkspace}
 )
 
@@ -35,7 +36,7 @@ func TestNetworkAfterCredentials(t *testing.T) {
 	for _, e := range []permission.Effect{toHost, fetching} {
 		failed(t, r.Call("test.planned", effects(e)), fault.PermissionDenied, "credentials_flow")
 	}
-	r.Must("test.planned", effects(building), nil)
+	r.Must("test.planned", effects(building, unknown), nil)
 	other, _ := withCredential(t, rig.Options{Dir: dir}) // another process in the same session
 	failed(t, other.Call("test.planned", effects(toHost)), fault.PermissionDenied, "credentials_flow")
 	explained, err := r.Registry.Explain(t.Context(), runtime.Call{Tool: "test.planned", Input: r.JSON(effects(toHost))})

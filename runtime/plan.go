@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"errors"
+	"os"
 
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/runtime/permission"
@@ -13,7 +14,10 @@ func (r *Registry) plan(c *run) ([]permission.Effect, error) {
 	if r.config.Paths.Root() == "" && c.tool.needsProject() {
 		return nil, fault.New(fault.InvalidInput, "no_project", "%s needs a project, and there is none here", c.tool.Name).WithHint("air init makes this folder a project")
 	}
-	named, err := r.effects(c)
+	if c.tool.DirectOnly && len(c.chain) > 0 {
+		return nil, fault.New(fault.PermissionDenied, "direct_only", "%s is for people and their agents: no capability can call it", c.tool.Name)
+	}
+	named, err := c.tool.Implementation.Plan(c.call.Input)
 	if err != nil {
 		return nil, fault.From(err)
 	}
@@ -28,12 +32,28 @@ func (r *Registry) canonical(c *run, plan []permission.Effect) ([]permission.Eff
 	scripts := binder{files: &files{registry: r, run: c}}
 	for _, e := range plan {
 		e, err := r.resolve(c, e)
+		if err == nil {
+			err = r.checkNames(e)
+		}
 		if err != nil {
 			return effects, err
 		}
 		effects = append(effects, scripts.bind(e))
 	}
 	return effects, nil
+}
+
+// checkNames refuses a file that is another name of a protected one: who opens it for a
+// command is not here to look.
+func (r *Registry) checkNames(e permission.Effect) error {
+	if !e.Kind.IsPath() || e.Kind == permission.Create {
+		return nil
+	}
+	info, err := os.Lstat(e.Target)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil // what is there is for whoever opens it to say
+	}
+	return r.config.Paths.CheckLinks(r.config.Paths.Show(e.Target), info)
 }
 
 // resolve makes the target of a path effect canonical. A capability learns nothing of

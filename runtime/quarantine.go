@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/aircoding/air/internal/canon"
+	"github.com/aircoding/air/internal/counter"
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/quarantine"
 	"github.com/aircoding/air/runtime/artifact"
-	"github.com/aircoding/air/runtime/permission"
 )
 
 const (
@@ -28,27 +28,24 @@ const (
 	screenTime = 10 * time.Second
 )
 
-// Strikes counts one more time that output of the bundle with the digest was withheld in
-// the project, and returns the total.
-type Strikes func(ctx context.Context, digest string) (total int, err error)
+// Strikes is what counts how often output of the bundle with the digest was withheld in
+// the project.
+type Strikes func(digest string) counter.Counter
 
 // StrikesIn keeps the numbers in files of the folder, for many processes.
 func StrikesIn(dir string) Strikes {
-	return func(ctx context.Context, digest string) (int, error) {
+	return func(digest string) counter.Counter {
 		name := canon.Digest([]byte(digest))[len("sha256:"):] // of any digest, a name of one file
-		return permission.RefusalsIn(filepath.Join(dir, name))(ctx, 1)
+		return counter.In(filepath.Join(dir, name))
 	}
 }
 
-// countStrikes keeps the numbers in this process.
-func countStrikes() Strikes {
-	var mu sync.Mutex
-	totals := map[string]int{}
-	return func(_ context.Context, digest string) (int, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		totals[digest]++
-		return totals[digest], nil
+// strikesInMemory keeps the numbers in this process.
+func strikesInMemory() Strikes {
+	var all sync.Map // digest → counter.Counter
+	return func(digest string) counter.Counter {
+		known, _ := all.LoadOrStore(digest, counter.InMemory())
+		return known.(counter.Counter)
 	}
 }
 
@@ -128,22 +125,9 @@ func (r *Registry) strike(ctx context.Context, digest string) int {
 	if digest == "" {
 		return 1
 	}
-	total, err := r.config.Strikes(ctx, digest)
+	total, err := r.config.Strikes(digest)(ctx, 1)
 	if err != nil {
 		return strikesToDisable
 	}
 	return total
-}
-
-// misbehaved has a capability disabled, and ends each of its calls that is under way, from
-// one on upwards.
-func (r *Registry) misbehaved(ctx context.Context, from *run, id, reason string, failure *fault.Error) {
-	if r.config.Misbehaved != nil {
-		r.config.Misbehaved(ctx, id, reason)
-	}
-	for c := from; c != nil; c = c.call.parent {
-		if c.owner().Capability == id {
-			c.end(failure)
-		}
-	}
 }

@@ -203,7 +203,7 @@ func TestStrikesIn(t *testing.T) {
 	dir := t.TempDir() + "/new"
 	for i, digest := range []string{"sha256:a", "sha256:a", "../../x"} {
 		want := []int{1, 2, 1}[i]
-		if got, err := runtime.StrikesIn(dir)(t.Context(), digest); got != want || err != nil {
+		if got, err := runtime.StrikesIn(dir)(digest)(t.Context(), 1); got != want || err != nil {
 			t.Errorf("%s: %d, %v, want %d", digest, got, err, want)
 		}
 	}

@@ -5,10 +5,10 @@ import (
 	"database/sql"
 	"encoding/json"
 	"time"
-	"unicode/utf8"
 
 	"github.com/aircoding/air/internal/canon"
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/text"
 	"github.com/aircoding/air/runtime/event"
 )
 
@@ -41,8 +41,12 @@ func (r *Registry) record(ctx context.Context, c *run, output json.RawMessage, e
 	default:
 		eventType, payload["error"] = event.ToolFailed, storedError(failure)
 	}
-	if err := r.append(ctx, c, eventType, payload, r.charge(c, len(output))); err != nil && failure == nil {
-		failure = fault.From(err)
+	charge, notCharged := r.charge(c, len(output))
+	if err := r.append(ctx, c, eventType, payload, charge); err != nil {
+		notCharged()
+		if failure == nil {
+			failure = fault.From(err)
+		}
 	}
 	return c.envelope(output, failure)
 }
@@ -75,7 +79,7 @@ func (r *Registry) append(ctx context.Context, c *run, eventType string, payload
 	if c.tool.Unrecorded && eventType != event.PermissionDecided {
 		return nil
 	}
-	payload["run_id"], payload["tool"] = c.id, head(c.tool.Name, 128)
+	payload["run_id"], payload["tool"] = c.id, text.Head(c.tool.Name, 128)
 	if c.call.parent != nil {
 		payload["parent_run_id"] = c.call.parent.id
 	}
@@ -91,7 +95,7 @@ func (r *Registry) append(ctx context.Context, c *run, eventType string, payload
 }
 
 func (r *Registry) event(c *run, eventType string, payload json.RawMessage) event.Event {
-	e := event.Event{Type: eventType, Source: event.Source{Kind: "tool", ID: head(c.tool.Name, 128)}, Payload: payload}
+	e := event.Event{Type: eventType, Source: event.Source{Kind: "tool", ID: text.Head(c.tool.Name, 128)}, Payload: payload}
 	for _, caller := range c.chain {
 		e.Route = append(e.Route, caller.Capability)
 	}
@@ -100,7 +104,7 @@ func (r *Registry) event(c *run, eventType string, payload json.RawMessage) even
 
 // storedError is how an error is kept in an event: a guest may have written it.
 func storedError(e *fault.Error) map[string]any {
-	stored := map[string]any{"kind": e.Kind, "code": head(e.Code, 128), "message": head(e.Message, storedHead)}
+	stored := map[string]any{"kind": e.Kind, "code": text.Head(e.Code, 128), "message": text.Head(e.Message, storedHead)}
 	if len(e.Details) == 0 {
 		return stored
 	}
@@ -115,19 +119,8 @@ func storedError(e *fault.Error) map[string]any {
 }
 
 // digestAndHead is how a text from outside is kept in an event.
-func digestAndHead(text []byte) map[string]any {
-	return map[string]any{"sha256": canon.Digest(text), "bytes": len(text), "head": head(string(text), storedHead)}
-}
-
-// head cuts a text to at most n bytes, on a character border.
-func head(text string, n int) string {
-	if len(text) <= n {
-		return text
-	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n]
+func digestAndHead(content []byte) map[string]any {
+	return map[string]any{"sha256": canon.Digest(content), "bytes": len(content), "head": text.Head(string(content), storedHead)}
 }
 
 func (c *run) artifactList() []string {

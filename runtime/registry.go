@@ -1,5 +1,14 @@
-// Package runtime is the one path that every tool call takes: look up, validate, plan,
-// decide, act, validate, record. It knows no engine and no tool by name.
+// Package runtime is the one path that every tool call takes. It knows no engine and no
+// tool by name. The steps, which Registry.steps numbers:
+//
+//  1. look up the tool
+//  2. start: the first event; budgets and the depth of the chain
+//  3. validate the input
+//  4. plan: name the effects
+//  5. decide about all of them, from here on against the clock
+//  6. act, with what the input hands over and nothing but the decided effects
+//  7. check the output: withhold what gives instructions, validate the rest
+//  8. record: close the journal of changes, store the last event, charge the budgets
 package runtime
 
 import (
@@ -28,6 +37,7 @@ type Config struct {
 	Permission *permission.Engine
 	Paths      *permission.Paths
 	Approver   permission.Approver // nil: nobody can be asked, an ask becomes a denial
+	Chooser    permission.Chooser  // nil: nobody answers an agent's questions
 	Provider   Provider            // nil: only built-in tools
 	Backups    *backup.Store       // nil: nothing is written, as nothing could be undone
 	Budgets    Budgets
@@ -51,7 +61,7 @@ type Registry struct {
 func New(config Config, builtin ...*Tool) (*Registry, error) {
 	r := &Registry{config: config, builtin: map[string]*Tool{}}
 	if config.Strikes == nil {
-		r.config.Strikes = countStrikes()
+		r.config.Strikes = strikesInMemory()
 	}
 	for _, t := range builtin {
 		if r.builtin[t.Name] != nil {
@@ -85,11 +95,10 @@ type run struct {
 	approvals approvals       // of the call that a person or their agent made, for all that is nested in it
 	journal   runJournal      // likewise: what the call changes
 	ended     atomic.Pointer[fault.Error]
-	stop      context.CancelCauseFunc // set once the clock runs
-	clock     *clock                  // likewise
-	written   atomic.Int64            // bytes of files and artifacts
-	counted   []*account              // budgets to which the call is one
-	over      *fault.Error            // says which one was used up when the call began
+	clock     *clock       // from the fifth step on
+	written   atomic.Int64 // bytes of files and artifacts
+	counted   []*account   // budgets to which the call is one
+	over      *fault.Error // says which one was used up when the call began
 	mu        sync.Mutex
 }
 
@@ -111,13 +120,13 @@ func newRun(call Call) *run {
 
 // Call takes a call through all steps. What goes wrong is in the envelope.
 func (r *Registry) Call(ctx context.Context, call Call) Envelope {
-	return r.take(ctx, newRun(call))
+	return r.carryOut(ctx, newRun(call))
 }
 
-func (r *Registry) take(ctx context.Context, c *run) Envelope {
+func (r *Registry) carryOut(ctx context.Context, c *run) Envelope {
 	output, err := r.steps(ctx, c)
 	c.journal.end()
-	return r.record(ctx, c, output, err) // 7 record
+	return r.record(ctx, c, output, err) // 8
 }
 
 func (r *Registry) steps(ctx context.Context, c *run) (output json.RawMessage, err error) {
@@ -126,41 +135,31 @@ func (r *Registry) steps(ctx context.Context, c *run) (output json.RawMessage, e
 			output, err = nil, fmt.Errorf("tool %s: %v\n%s", c.call.Tool, p, debug.Stack())
 		}
 	}()
-	if c.tool, err = r.Lookup(ctx, c.call.Tool); err != nil { // 1 look up
+	if c.tool, err = r.Lookup(ctx, c.call.Tool); err != nil { // 1
 		return nil, err
 	}
-	if err := r.start(ctx, c); err != nil {
+	if err := r.start(ctx, c); err != nil { // 2
 		return nil, err
 	}
-	if err := r.validateInput(c); err != nil { // 2 validate
+	if err := r.validateInput(c); err != nil { // 3
 		return nil, err
 	}
-	plan, err := r.plan(c) // 3 plan
+	plan, err := r.plan(c) // 4
 	if err != nil {
 		return nil, err
 	}
-	limit, budget := c.timeLeft()
-	ctx, clock := withClock(ctx, limit)
-	defer clock.stop()
-	c.stop, c.clock, clock.budget = clock.cancel, clock, budget
-	decisions, err := r.decide(ctx, c, plan) // 4 decide
+	ctx, stop := c.startClock(ctx)
+	defer stop()
+	decisions, err := r.decide(ctx, c, plan) // 5
 	if err != nil {
-		return nil, clock.explain(ctx, err)
+		return nil, c.clock.explain(ctx, err)
 	}
-	r.handOver(ctx, c.call.parent, c, c.call.Input)
-	output, err = r.act(ctx, c, decisions)                          // 5 act
-	if withheld := r.screen(ctx, c, output, err); withheld != nil { // 6 validate
-		return nil, withheld
-	}
-	if err != nil {
-		return output, clock.explain(ctx, err)
-	}
-	if err := r.validateOutput(c, output); err != nil {
-		return nil, err
-	}
-	return output, nil
+	output, err = r.act(ctx, c, decisions)    // 6
+	return r.checkOutput(ctx, c, output, err) // 7
 }
 
+// start stores the call's first event, and ends a call for which a budget is used up or
+// that is one too many in its chain.
 func (r *Registry) start(ctx context.Context, c *run) error {
 	if err := r.append(ctx, c, event.ToolStarted, map[string]any{"input": digestAndHead(c.call.Input)}, r.begin(c)); err != nil {
 		return err

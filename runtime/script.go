@@ -24,8 +24,8 @@ type binder struct {
 }
 
 type script struct {
-	sha256 string // hex
-	why    string // there is none
+	sha256 string // hex; "" outside the project
+	why    string // it could not be read
 }
 
 // bind fills in the digest of a script of the project. One outside is the machine's or
@@ -37,21 +37,41 @@ func (b *binder) bind(e permission.Effect) permission.Effect {
 	if e.Kind != permission.Run || named == "" {
 		return e
 	}
+	switch shown, s := b.find(named); {
+	case s.why != "":
+		return opaque(e, fmt.Sprintf("the script %.200q that it executes %s", shown, s.why))
+	case s.sha256 != "":
+		e.Script, e.ScriptSHA256 = shown, s.sha256
+	}
+	return e
+}
+
+// ScriptDigest is the hex digest of what a script of the project holds now, to which
+// grants of commands that execute it are bound.
+func (r *Registry) ScriptDigest(file string) (string, error) {
+	b := binder{files: &files{registry: r, run: &run{}}}
+	switch shown, s := b.find(file); {
+	case s.why != "":
+		return "", fault.New(fault.InvalidInput, "input_file", "the script %.200q %s", shown, s.why)
+	case s.sha256 == "":
+		return "", fault.New(fault.InvalidInput, "not_in_project", "%.200q is no file of the project: grants are bound to the content of those alone", file)
+	default:
+		return s.sha256, nil
+	}
+}
+
+// find is the script of a name, with the path that it is shown by.
+func (b *binder) find(named string) (shown string, s script) {
 	paths := b.files.registry.config.Paths
 	at, err := paths.Resolve(permission.Effect{Kind: permission.Read, Target: named})
 	if err != nil {
-		return opaque(e, fmt.Sprintf("the script %.200q that it executes leads to nothing that could be read", named))
+		return named, script{why: "leads to nothing that could be read"}
 	}
-	shown := paths.Show(at.Target)
+	shown = paths.Show(at.Target)
 	if filepath.IsAbs(shown) && at.Class != permission.ClassProject {
-		return e
+		return shown, script{}
 	}
-	s := b.script(at.Target)
-	if s.why != "" {
-		return opaque(e, fmt.Sprintf("the script %.200q that it executes %s", shown, s.why))
-	}
-	e.Script, e.ScriptSHA256 = shown, s.sha256
-	return e
+	return shown, b.script(at.Target)
 }
 
 func opaque(e permission.Effect, why string) permission.Effect {

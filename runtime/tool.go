@@ -23,6 +23,8 @@ type Tool struct {
 	Capability string
 	// Unrecorded tools leave no tool.* events; what they do is recorded by its type.
 	Unrecorded bool
+	// DirectOnly tools are for a person and their agent: no capability can call them.
+	DirectOnly bool
 
 	Implementation Implementation
 }

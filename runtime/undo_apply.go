@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/aircoding/air/internal/text"
 	"github.com/aircoding/air/runtime/backup"
 	"github.com/aircoding/air/runtime/event"
 )
@@ -31,7 +32,7 @@ func (u *undo) apply(ctx context.Context) (Undone, error) {
 		return done, err
 	}
 	return done, u.files.registry.append(context.WithoutCancel(ctx), u.files.run, event.BackupRestored, map[string]any{
-		"undone_run_id": u.past.ID, "undone_tool": head(u.past.Tool, 128), "files": len(done.Files),
+		"undone_run_id": u.past.ID, "undone_tool": text.Head(u.past.Tool, 128), "files": len(done.Files),
 	})
 }
 
@@ -40,11 +41,11 @@ func (u *undo) putBack(ctx context.Context, s *undoStep) (change string, err err
 		return "", context.Cause(ctx)
 	}
 	switch {
-	case s.To != nil && s.place == backup.Undoable:
+	case s.To != nil && s.standing == backup.Undoable:
 		return "restored", u.restore(ctx, s)
 	case s.To != nil:
 		return "unchanged", nil
-	case s.place == backup.Undoable:
+	case s.standing == backup.Undoable:
 		change, err = "removed", u.remove(ctx, s)
 	default:
 		change = "unchanged"
@@ -75,11 +76,11 @@ func (u *undo) restore(ctx context.Context, s *undoStep) (err error) {
 		return err
 	}
 	defer temp.drop()
-	after, err := stateOf(temp.File, s.To.SHA256)
+	after, err := w.state(temp.File, s.To.SHA256)
 	if err != nil {
-		return u.files.fault("looking at", s.Path, err)
+		return err
 	}
-	if err := u.record(ctx, w, s, after, made); err != nil {
+	if err := u.keep(ctx, w, s, after, made); err != nil {
 		return err
 	}
 	if s.current == nil {
@@ -134,8 +135,8 @@ func (t *temporary) become(s *backup.State) error {
 	return nil
 }
 
-// record has a step on the disk before it happens, with what it replaces.
-func (u *undo) record(ctx context.Context, w *write, s *undoStep, after *backup.State, made []string) error {
+// keep has a step on the disk before it happens, with what it replaces.
+func (u *undo) keep(ctx context.Context, w *write, s *undoStep, after *backup.State, made []string) error {
 	change := backup.Change{Path: backup.Path(s.Path), Before: s.current, After: after, Made: foldersAt(made)}
 	if after == nil {
 		for i := len(s.Made) - 1; i >= 0; i-- {
@@ -143,14 +144,14 @@ func (u *undo) record(ctx context.Context, w *write, s *undoStep, after *backup.
 		}
 	}
 	if s.current == nil {
-		return w.record(ctx, u.past.ID, change, nil)
+		return w.keep(ctx, u.past.ID, change, nil)
 	}
 	old, err := w.openOld()
 	if err != nil {
 		return err
 	}
 	defer old.Close()
-	return w.record(ctx, u.past.ID, change, old)
+	return w.keep(ctx, u.past.ID, change, old)
 }
 
 // remove takes away a file that the run had made.
@@ -162,7 +163,7 @@ func (u *undo) remove(ctx context.Context, s *undoStep) error {
 	defer folder.Close()
 	sweep(folder)
 	w := u.write(folder, s)
-	if err := u.record(ctx, w, s, nil, nil); err != nil {
+	if err := u.keep(ctx, w, s, nil, nil); err != nil {
 		return err
 	}
 	if err := w.unchanged(&s.stat); err != nil {

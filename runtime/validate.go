@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 
@@ -25,6 +26,20 @@ func (r *Registry) validateInput(c *run) error {
 		return fault.New(fault.InvalidInput, "schema", "input of %s: %w", c.tool.Name, err).WithHint("air tool show %s prints the schema", c.tool.Name)
 	}
 	return nil
+}
+
+// checkOutput is what the caller gets of what a tool returned.
+func (r *Registry) checkOutput(ctx context.Context, c *run, output json.RawMessage, failed error) (json.RawMessage, error) {
+	if withheld := r.screen(ctx, c, output, failed); withheld != nil {
+		return nil, withheld
+	}
+	if failed != nil {
+		return output, c.clock.explain(ctx, failed)
+	}
+	if err := r.validateOutput(c, output); err != nil {
+		return nil, err
+	}
+	return output, nil
 }
 
 // validateOutput takes the output for hostile bytes: Validate bounds them before it

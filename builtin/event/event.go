@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 
 	"github.com/aircoding/air/internal/fault"
-	"github.com/aircoding/air/internal/mediatype"
+	"github.com/aircoding/air/internal/text"
 	"github.com/aircoding/air/runtime"
 )
 
@@ -62,12 +62,12 @@ func (in emitInput) progress() (json.RawMessage, error) {
 		if in.Level == "" {
 			in.Level = "info"
 		}
-		return json.Marshal(map[string]string{"level": in.Level, "msg": head(in.Msg)})
+		return json.Marshal(map[string]string{"level": in.Level, "msg": text.Head(in.Msg, maxMessage)})
 	case "progress":
 		return json.Marshal(struct {
 			Fraction *float64 `json:"fraction,omitempty"`
 			Message  string   `json:"message,omitempty"`
-		}{in.Fraction, head(in.Message)})
+		}{in.Fraction, text.Head(in.Message, maxMessage)})
 	case "partial":
 		if err := bounded(in.Output); err != nil {
 			return nil, err
@@ -83,12 +83,4 @@ func bounded(payload json.RawMessage) error {
 			WithHint("store it with artifact.create and send the id")
 	}
 	return nil
-}
-
-// head cuts a message that is too long between two characters.
-func head(message string) string {
-	if len(message) <= maxMessage {
-		return message
-	}
-	return string(mediatype.WholeRunes([]byte(message[:maxMessage])))
 }

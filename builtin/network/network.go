@@ -3,6 +3,7 @@
 package network
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -61,13 +62,22 @@ func isHTTP(target string) bool {
 	return strings.HasPrefix(target, "https://") || strings.HasPrefix(target, "http://")
 }
 
+// These are written here because built-in tools do not get to net/http.
+const (
+	methodGet  = "GET"
+	methodHead = "HEAD"
+)
+
+// method is GET where the input names none.
+func (in fetchInput) method() string { return cmp.Or(in.Method, methodGet) }
+
 func (in fetchInput) check(host permission.Effect) error {
 	hasBody := in.Body != nil || in.BodyArtifactID != ""
 	switch {
 	case in.Body != nil && in.BodyArtifactID != "":
 		return fault.New(fault.InvalidInput, "two_bodies", "network.fetch wants one of body and body_artifact_id")
-	case hasBody && (in.Method == "GET" || in.Method == "HEAD"):
-		return fault.New(fault.InvalidInput, "body_without_use", "a %s request has no body", in.Method)
+	case hasBody && (in.method() == methodGet || in.method() == methodHead):
+		return fault.New(fault.InvalidInput, "body_without_use", "a %s request has no body", in.method())
 	case len(in.Secrets) > 0 && strings.HasPrefix(host.Target, "http://") && host.Class != permission.ClassPrivate:
 		return fault.New(fault.InvalidInput, "secret_in_clear", "a secret would go over http:// where others can read it").WithHint("use https://")
 	}
@@ -76,7 +86,9 @@ func (in fetchInput) check(host permission.Effect) error {
 
 func (in fetchInput) checkHeaders() error {
 	seen := map[string]bool{}
-	for _, name := range slices.Concat(slices.Collect(maps.Keys(in.Headers)), slices.Collect(maps.Keys(in.Secrets))) {
+	names := slices.Concat(slices.Collect(maps.Keys(in.Headers)), slices.Collect(maps.Keys(in.Secrets)))
+	slices.Sort(names) // for the same error each time
+	for _, name := range names {
 		lower := strings.ToLower(name)
 		switch {
 		case name == "" || strings.ContainsFunc(name, notInToken):
@@ -88,16 +100,16 @@ func (in fetchInput) checkHeaders() error {
 		}
 		seen[lower] = true
 	}
-	for name, value := range in.Headers {
-		if strings.ContainsFunc(value, isControl) {
+	for _, name := range slices.Sorted(maps.Keys(in.Headers)) {
+		if strings.ContainsFunc(in.Headers[name], isControl) {
 			return badHeader("the value of %.120s has control characters", name)
 		}
 	}
 	return nil
 }
 
-// reserved are the headers of RFC 9110 section 7 that speak to the next hop or say where
-// the message ends: a request could be smuggled with them, or lead to another host.
+// reserved are the hop-by-hop and framing headers (RFC 9110 section 7.6.1, RFC 9112
+// section 6) and the host: a request could be smuggled with them, or lead to another host.
 var reserved = map[string]bool{
 	"host": true, "content-length": true, "connection": true, "keep-alive": true, "te": true, "trailer": true,
 	"transfer-encoding": true, "upgrade": true, "http2-settings": true, "expect": true,

@@ -74,6 +74,7 @@ func TestRefused(t *testing.T) {
 	}{
 		{"two_bodies", object{"url": url, "method": "POST", "body": "x", "body_artifact_id": "art_1"}},
 		{"body_without_use", object{"url": url, "method": "GET", "body": "x"}},
+		{"body_without_use", object{"url": url, "body": "x"}},
 		{"body_without_use", object{"url": url, "method": "HEAD", "body_artifact_id": "art_1"}},
 		{"secret_in_clear", object{"url": "http://example.com/", "secrets": object{"Authorization": "token"}}},
 		{"bad_header", object{"url": url, "headers": object{"Host": "evil.example"}}},

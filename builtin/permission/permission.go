@@ -39,8 +39,8 @@ type requestOutput struct {
 func check(in requestInput) ([]permission.Effect, error) {
 	shown := map[string]bool{}
 	for _, option := range in.Options {
-		as := strings.ToLower(permission.Printable(option))
-		if strings.TrimSpace(option) == "" || shown[as] {
+		as := strings.ToLower(permission.Printable(strings.TrimSpace(option)))
+		if as == "" || shown[as] {
 			return nil, fault.New(fault.InvalidInput, "bad_options", "the option %.120q is empty or looks like another one", option)
 		}
 		shown[as] = true

@@ -18,16 +18,17 @@ import (
 
 type object = map[string]any
 
-// chooser is a person who answers an agent's questions, and refuses all others.
+// chooser is a person who answers an agent's questions.
 type chooser func(ctx context.Context, q permission.AgentQuestion) (string, error)
 
 func (c chooser) Choose(ctx context.Context, q permission.AgentQuestion) (string, error) {
 	return c(ctx, q)
 }
 
-func (chooser) Approve(context.Context, permission.Question) (permission.Answer, error) {
+// no is a person who refuses every call.
+var no = rig.Person(func(context.Context, permission.Question) (permission.Answer, error) {
 	return permission.Answer{Choice: permission.Refuse}, nil
-}
+})
 
 func question() object {
 	return object{"subject": "Deploy", "risk_level": "high", "reason": "The tests pass.", "options": []string{"now", "later"}, "default_option": "later", "request_ref": object{"n": 1}}
@@ -42,7 +43,7 @@ func failed(t *testing.T, e runtime.Envelope, kind fault.Kind, code string) {
 
 func TestAsks(t *testing.T) {
 	var asked permission.AgentQuestion
-	r := rig.New(t, rig.Options{Approver: chooser(func(_ context.Context, q permission.AgentQuestion) (string, error) {
+	r := rig.New(t, rig.Options{Chooser: chooser(func(_ context.Context, q permission.AgentQuestion) (string, error) {
 		asked = q
 		return "now", nil
 	})})
@@ -61,7 +62,7 @@ func TestAsks(t *testing.T) {
 
 // An answer is no grant: what was asked for in the question is decided as before.
 func TestAnswerPermitsNothing(t *testing.T) {
-	r := rig.New(t, rig.Options{Approver: chooser(func(context.Context, permission.AgentQuestion) (string, error) { return "allow", nil })})
+	r := rig.New(t, rig.Options{Approver: no, Chooser: chooser(func(context.Context, permission.AgentQuestion) (string, error) { return "allow", nil })})
 	r.Put("a.txt", "old")
 	q := question()
 	q["subject"], q["options"], q["default_option"] = "overwrite(a.txt)", []string{"allow"}, "allow"
@@ -75,7 +76,7 @@ func TestAnswerPermitsNothing(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	r := rig.New(t, rig.Options{Approver: chooser(func(context.Context, permission.AgentQuestion) (string, error) {
+	r := rig.New(t, rig.Options{Chooser: chooser(func(context.Context, permission.AgentQuestion) (string, error) {
 		return "", fault.New(fault.PermissionDenied, permission.CodeDeniedByPerson, "none: %q", "ask Ann")
 	})})
 	e := r.Call("permission.request", question())
@@ -94,7 +95,7 @@ func TestC7NobodyToAsk(t *testing.T) {
 // C6: an answer to a call that has ended is none.
 func TestC6AnswerAfterCancellation(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
-	r := rig.New(t, rig.Options{Approver: chooser(func(context.Context, permission.AgentQuestion) (string, error) {
+	r := rig.New(t, rig.Options{Chooser: chooser(func(context.Context, permission.AgentQuestion) (string, error) {
 		cancel(errors.New("interrupt"))
 		return "now", nil
 	})})
@@ -105,7 +106,7 @@ func TestC6AnswerAfterCancellation(t *testing.T) {
 }
 
 func TestClockStands(t *testing.T) {
-	r := rig.New(t, rig.Options{Approver: chooser(func(ctx context.Context, _ permission.AgentQuestion) (string, error) {
+	r := rig.New(t, rig.Options{Chooser: chooser(func(ctx context.Context, _ permission.AgentQuestion) (string, error) {
 		time.Sleep(150 * time.Millisecond)
 		return "now", ctx.Err()
 	})})
@@ -120,7 +121,7 @@ func TestC9GuestAsks(t *testing.T) {
 	var nested runtime.Envelope
 	asked := false
 	r := rig.New(t, rig.Options{
-		Approver: chooser(func(context.Context, permission.AgentQuestion) (string, error) {
+		Chooser: chooser(func(context.Context, permission.AgentQuestion) (string, error) {
 			asked = true
 			return "now", nil
 		}),
@@ -137,23 +138,24 @@ func TestC9GuestAsks(t *testing.T) {
 }
 
 func TestBadQuestions(t *testing.T) {
-	r := rig.New(t, rig.Options{Approver: chooser(func(context.Context, permission.AgentQuestion) (string, error) {
+	r := rig.New(t, rig.Options{Chooser: chooser(func(context.Context, permission.AgentQuestion) (string, error) {
 		t.Error("a person was asked")
 		return "", nil
 	})})
 	for name, change := range map[string]object{
-		"no options":                  {"options": []string{}},
-		"nine options":                {"options": strings.Split("a b c d e f g h i", " ")},
-		"an option twice":             {"options": []string{"now", "now"}},
-		"options that look alike":     {"options": []string{"now", "Now"}},
-		"an empty option":             {"options": []string{" "}},
-		"a long option":               {"options": []string{strings.Repeat("x", 129)}},
-		"a default that is no option": {"default_option": "never"},
-		"a long subject":              {"subject": strings.Repeat("x", 257)},
-		"a long reason":               {"reason": strings.Repeat("x", 1001)},
-		"no subject":                  {"subject": ""},
-		"an unknown risk":             {"risk_level": "none"},
-		"an unknown key":              {"grant": true},
+		"no options":                    {"options": []string{}},
+		"nine options":                  {"options": strings.Split("a b c d e f g h i", " ")},
+		"an option twice":               {"options": []string{"now", "now"}},
+		"options that look alike":       {"options": []string{"now", "Now"}},
+		"options that differ by blanks": {"options": []string{"now", "now "}},
+		"an empty option":               {"options": []string{" "}},
+		"a long option":                 {"options": []string{strings.Repeat("x", 129)}},
+		"a default that is no option":   {"default_option": "never"},
+		"a long subject":                {"subject": strings.Repeat("x", 257)},
+		"a long reason":                 {"reason": strings.Repeat("x", 1001)},
+		"no subject":                    {"subject": ""},
+		"an unknown risk":               {"risk_level": "none"},
+		"an unknown key":                {"grant": true},
 	} {
 		q := question()
 		if name != "a default that is no option" {

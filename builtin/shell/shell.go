@@ -4,6 +4,7 @@ package shell
 
 import (
 	"context"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -37,7 +38,8 @@ type runInput struct {
 	Purpose     string            `json:"purpose"`
 }
 
-// effects are those of the command, and reading the folder that it starts in.
+// effects are those of the command, and reading the folder that it starts in, which is
+// named as the call names it: the runtime resolves it like any path of a call.
 func (at Place) effects(in runInput) ([]permission.Effect, error) {
 	dir, err := at.dir(in.Cwd)
 	if err != nil {
@@ -73,7 +75,8 @@ func (at Place) dir(cwd string) (string, error) {
 
 // checkEnv refuses what no environment can hold.
 func checkEnv(env map[string]string) error {
-	for name, value := range env {
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		value := env[name]
 		if name == "" || strings.ContainsAny(name, "=\x00") || strings.ContainsRune(value, 0) {
 			return fault.New(fault.InvalidInput, "bad_env", "the variable %.200q: a name without = and a value without NUL are wanted", name)
 		}

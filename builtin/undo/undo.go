@@ -3,27 +3,28 @@ package undo
 
 import (
 	"context"
-	"encoding/json"
 
-	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/runtime"
+	"github.com/aircoding/air/runtime/backup"
 	"github.com/aircoding/air/runtime/permission"
 )
 
 // maxFiles bounds how many files a result names.
 const maxFiles = 1000
 
-// Tools returns the implementations by tool name.
-func Tools() map[string]runtime.Implementation {
+// Tools returns the implementations by tool name. The runs come from the store; the last
+// one is that of the session.
+func Tools(store *backup.Store, sessionID string) map[string]runtime.Implementation {
+	r := runs{store, sessionID}
 	return map[string]runtime.Implementation{
-		"air.undo": tool{runtime.Typed[input]{Do: undo}},
+		"air.undo": runtime.Typed[input]{Effects: r.effects, Do: r.undo},
 	}
 }
 
-// tool is planned from the records of the run that it undoes.
-type tool struct{ runtime.Typed[input] }
-
-var _ runtime.HistoryPlanner = tool{}
+type runs struct {
+	store     *backup.Store
+	sessionID string
+}
 
 type input struct {
 	RunID string `json:"run_id"`
@@ -42,17 +43,28 @@ type file struct {
 	Change string `json:"change"`
 }
 
-// PlanFrom names the files that the run changed.
-func (tool) PlanFrom(history runtime.History, text json.RawMessage) ([]permission.Effect, error) {
-	var in input
-	if err := json.Unmarshal(text, &in); err != nil {
-		return nil, fault.New(fault.InvalidInput, "schema", "decoding the input: %w", err)
+// effects are on the files that the run changed.
+func (r runs) effects(in input) ([]permission.Effect, error) {
+	past, err := r.store.ToUndo(r.sessionID, in.RunID)
+	if err != nil {
+		return nil, err
 	}
-	return history.Undo(in.RunID)
+	defer past.Close()
+	return runtime.UndoEffects(past, r.sessionID), nil
 }
 
-func undo(ctx context.Context, access *runtime.Access, in input) (any, error) {
-	undone, err := access.Files.Undo(ctx, in.RunID)
+func (r runs) undo(ctx context.Context, access *runtime.Access, in input) (any, error) {
+	unlock, err := r.store.LockUndo(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	past, err := r.store.ToUndo(r.sessionID, in.RunID)
+	if err != nil {
+		return nil, err
+	}
+	defer past.Close()
+	undone, err := access.Files.Undo(ctx, past)
 	if undone.RunID == "" {
 		return nil, err
 	}

@@ -65,9 +65,7 @@ func tree(t *testing.T, roots ...string) string {
 				if err != nil {
 					return err
 				}
-				value := make([]byte, 100)
-				n, _ := unix.Getxattr(path, "user.note", value)
-				fmt.Fprintf(&b, " %x %q", sha256.Sum256(text), value[:max(n, 0)])
+				fmt.Fprintf(&b, " %x %s", sha256.Sum256(text), attributes(path))
 			}
 			if target, err := os.Readlink(path); err == nil {
 				fmt.Fprintf(&b, " -> %s", target)
@@ -78,6 +76,20 @@ func tree(t *testing.T, roots ...string) string {
 		must(t, err)
 	}
 	return b.String()
+}
+
+// attributes are a file's own, each with the digest of its value.
+func attributes(path string) string {
+	names, value := make([]byte, 64<<10), make([]byte, 64<<10)
+	n, _ := unix.Listxattr(path, names) // fewer than none: the file system has none
+	all := strings.Split(string(names[:max(n, 0)]), "\x00")
+	for i, name := range all {
+		if n, err := unix.Getxattr(path, name, value); strings.HasPrefix(name, "user.") && err == nil {
+			all[i] = fmt.Sprintf("%q %x", name, sha256.Sum256(value[:n]))
+		}
+	}
+	slices.Sort(all)
+	return strings.Join(all, " ")
 }
 
 func must(t *testing.T, err error) {
@@ -124,8 +136,10 @@ func put(t *testing.T, r *rig.Rig) {
 	r.Put("a.txt", "old a")
 	script := r.Put("sub/b.sh", "old b")
 	must(t, os.Chmod(script, 0o751))
-	if err := unix.Setxattr(script, "user.note", []byte("keep"), 0); err != nil {
-		t.Logf("without attributes: %v", err)
+	for _, name := range []string{"user.note", "user.\xff"} { // a name need not be UTF-8
+		if err := unix.Setxattr(script, name, []byte("keep"), 0); err != nil {
+			t.Logf("without attributes: %v", err)
+		}
 	}
 	must(t, os.Symlink("a.txt", filepath.Join(r.Root, "link")))
 }
@@ -280,19 +294,25 @@ func TestUndoIsDecided(t *testing.T) {
 // F16, from a guest: no capability undoes anything, its own calls or others'.
 func TestF16GuestCannotUndo(t *testing.T) {
 	var got runtime.Envelope
+	var store *backup.Store
+	var session string
 	r := rig.New(t, rig.Options{Approver: rig.Yes, Provider: rig.Guests{"a": func(ctx context.Context, access *runtime.Access, _ json.RawMessage) (any, error) {
 		got = rig.Call(ctx, access, "air.undo", object{})
-		_, err := access.Files.Undo(ctx, "")
+		past, err := store.ToUndo(session, "") // as no tool of a capability can
+		if err != nil {
+			return nil, err
+		}
+		defer past.Close()
+		_, err = access.Files.Undo(ctx, past)
 		return nil, err
 	}}})
+	store, session = backup.Open(filepath.Join(r.Project.Dir, "backups"), backup.Options{}), r.Session.ID
 	r.Put("a.txt", "old")
 	r.Must("fs.write", object{"path": "a.txt", "content": "new"}, nil)
 	if e := r.Call("a.run", object{}); e.Error == nil || e.Error.Kind != fault.PermissionDenied {
 		t.Errorf("%+v", e.Error)
 	}
-	if got.Error == nil || got.Error.Kind != fault.PermissionDenied {
-		t.Errorf("%+v", got.Error)
-	}
+	failed(t, got, fault.PermissionDenied, "direct_only")
 	if text := content(t, filepath.Join(r.Root, "a.txt")); text != "new" {
 		t.Errorf("the file holds %q", text)
 	}
@@ -521,6 +541,41 @@ func hasMode(t *testing.T, path string, mode fs.FileMode) {
 	t.Helper()
 	if info, err := os.Stat(path); err != nil || info.Mode() != mode {
 		t.Errorf("%v %v, want %v", info.Mode(), err, mode)
+	}
+}
+
+// All attributes come back, however many, or the file is not replaced.
+func TestManyAttributes(t *testing.T) {
+	dir, err := os.MkdirTemp("/dev/shm", "air-")
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { must(t, os.RemoveAll(dir)) })
+	r := rig.New(t, rig.Options{Dir: dir, Approver: rig.Yes})
+	path := r.Put("a.txt", "old")
+	attach := func(n, size int) {
+		if err := unix.Setxattr(path, fmt.Sprintf("user.%d", n), make([]byte, size), 0); err != nil {
+			t.Skipf("of %d bytes: %v", size, err)
+		}
+	}
+	for i := range 4 {
+		attach(i, 40_000)
+	}
+	attach(4, 1)
+	before := tree(t, r.Root)
+	r.Must("fs.write", object{"path": "a.txt", "content": "new"}, nil)
+	must(t, os.Chmod(path, 0o644))
+	r.Must("air.undo", object{}, nil)
+	if got := tree(t, r.Root); got != before {
+		t.Errorf("after undo\n%s\nbefore\n%s", got, before)
+	}
+	for i := range 20 {
+		attach(i, 60_000)
+	}
+	before = tree(t, r.Root)
+	failed(t, r.Call("fs.write", object{"path": "a.txt", "content": "new"}), fault.ResourceExhausted, "backup_record")
+	if got := tree(t, r.Root); got != before {
+		t.Errorf("changed\n%s\nto\n%s", before, got)
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -10,10 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/aircoding/air/capabilities"
-	"github.com/aircoding/air/internal/canon"
-	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/home"
-	"github.com/aircoding/air/internal/regular"
 	"github.com/aircoding/air/internal/text"
 	"github.com/aircoding/air/runtime/event"
 	"github.com/aircoding/air/runtime/permission"
@@ -33,7 +31,7 @@ func (a *app) acceptCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			pending, all, err := pendingFiles(at.project)
+			accepted, pending, all, err := pendingFiles(at.project)
 			if err != nil {
 				return err
 			}
@@ -42,14 +40,14 @@ func (a *app) acceptCommand() *cobra.Command {
 			}
 			a.warn("shared files of %s that are not accepted:", at.project.Root)
 			for _, f := range pending {
-				if err := a.showShared(at, f); err != nil {
+				if err := a.showShared(at, accepted, f); err != nil {
 					return err
 				}
 			}
 			if err := a.confirm(cmd.Context(), "Accept them?", yes); err != nil {
 				return err
 			}
-			if err := a.accept(cmd, at, pending, all); err != nil {
+			if err := a.accept(cmd.Context(), at, accepted, pending, all); err != nil {
 				return err
 			}
 			return a.print(map[string]any{"accepted": pending}, func(w io.Writer) { fmt.Fprintf(w, "accepted: %s\n", paths(pending)) })
@@ -63,19 +61,12 @@ func (a *app) acceptCommand() *cobra.Command {
 const maxShown = 16 << 10
 
 // showShared shows a file as it will be accepted, and refuses one that cannot be used.
-func (a *app) showShared(at place, f permission.SharedFile) error {
-	content, err := regular.Read(at.project.Shared(f.Path), 1<<20, false)
+func (a *app) showShared(at place, accepted *permission.Acceptance, f permission.SharedFile) error {
+	content, err := accepted.Read(f)
 	if err != nil {
 		return err
-	}
-	if got := strings.TrimPrefix(canon.Digest(content), "sha256:"); got != f.SHA256 {
-		return fault.New(fault.Conflict, "changed", "%s changes while it is being accepted", f.Path).WithHint("try again")
 	}
 	if err := a.checkShared(at, f.Path, content); err != nil {
-		return err
-	}
-	accepted, err := acceptance(at.project)
-	if err != nil {
 		return err
 	}
 	what, shown := "new", content
@@ -111,35 +102,28 @@ func paths(files []permission.SharedFile) string {
 	return strings.Join(names, ", ")
 }
 
-func acceptance(p home.Project) (*permission.Acceptance, error) {
-	return permission.LoadAcceptance(p)
-}
-
-// pendingFiles are the shared files that a person has not accepted as they are now.
-func pendingFiles(p home.Project) (pending, all []permission.SharedFile, err error) {
+// pendingFiles are the shared files that a person has not accepted as they are now, beside
+// all of them.
+func pendingFiles(p home.Project) (accepted *permission.Acceptance, pending, all []permission.SharedFile, err error) {
 	if all, err = permission.Shared(p); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	accepted, err := acceptance(p)
-	if err != nil {
-		return nil, nil, err
+	if accepted, err = permission.LoadAcceptance(p); err != nil {
+		return nil, nil, nil, err
 	}
-	return accepted.Pending(all), all, nil
+	return accepted, accepted.Pending(all), all, nil
 }
 
-func (a *app) accept(cmd *cobra.Command, at place, pending, all []permission.SharedFile) error {
-	state, err := acceptance(at.project)
-	if err != nil {
-		return err
-	}
-	if err := state.Accept(all); err != nil {
+// accept stores that all files are accepted, and records those that were not before.
+func (a *app) accept(ctx context.Context, at place, accepted *permission.Acceptance, pending, all []permission.SharedFile) error {
+	if err := accepted.Accept(all); err != nil {
 		return err
 	}
 	events, err := a.projectEvents(at)
 	if err != nil {
 		return err
 	}
-	return appendEvent(cmd.Context(), events, event.ProjectAccepted, map[string]any{"files": pending})
+	return appendEvent(ctx, events, event.ProjectAccepted, map[string]any{"files": pending})
 }
 
 // acceptWritten accepts what `air init` itself has written.
@@ -151,7 +135,7 @@ func acceptWritten(p home.Project, created []string) error {
 	for _, f := range created {
 		written[filepath.Join(p.Root, f)] = true
 	}
-	_, all, err := pendingFiles(p)
+	accepted, _, all, err := pendingFiles(p)
 	if err != nil {
 		return err
 	}
@@ -161,9 +145,5 @@ func acceptWritten(p home.Project, created []string) error {
 			own = append(own, f)
 		}
 	}
-	state, err := acceptance(p)
-	if err != nil {
-		return err
-	}
-	return state.Accept(own)
+	return accepted.Accept(own)
 }

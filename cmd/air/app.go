@@ -12,7 +12,6 @@ import (
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/home"
 	"github.com/aircoding/air/runtime/event"
-	"github.com/aircoding/air/runtime/permission"
 	"github.com/aircoding/air/runtime/session"
 )
 
@@ -30,11 +29,6 @@ type app struct {
 	ran     bool   // a command's own code was reached
 	logged  string // the last log line that stderr has
 	printed bool   // stdout has the command's answer
-
-	// tryRules changes what rules are loaded from, for commands that try rules out.
-	tryRules func(*permission.Options)
-	// learner keeps what a person allows while rules are learned, nil otherwise.
-	learner *learner
 
 	closers []func() error
 }

@@ -14,10 +14,7 @@ func (a *app) confirm(ctx context.Context, question string, yes bool) (err error
 	if yes {
 		return nil
 	}
-	if a.flags.noPrompt || !isTerminal(a.stderr) {
-		return notAsked()
-	}
-	t, err := permission.OpenTerminal()
+	t, err := a.openTerminal()
 	if err != nil {
 		return notAsked()
 	}
@@ -27,6 +24,14 @@ func (a *app) confirm(ctx context.Context, question string, yes bool) (err error
 		err = fault.New(fault.Cancelled, "refused", "not done: the answer was no")
 	}
 	return err
+}
+
+// openTerminal opens the person's terminal, unless they are not to be asked.
+func (a *app) openTerminal() (*permission.Terminal, error) {
+	if a.flags.noPrompt || !isTerminal(a.stderr) {
+		return nil, notAsked()
+	}
+	return permission.OpenTerminal()
 }
 
 func notAsked() error {

@@ -52,10 +52,12 @@ func (a *app) eventExportCommand() *cobra.Command {
 	return c
 }
 
-// decisionTypes are the events of an audit: who was allowed what, and by whom.
+// decisionTypes are the events of an audit: who was allowed what, by whom, and what of it
+// was taken back.
 var decisionTypes = []string{
 	event.PermissionRequested, event.PermissionDecided, event.PermissionGranted, event.PermissionRevoked,
 	event.ProjectAccepted, event.CapabilityEnabled, event.CapabilityDisabled,
+	event.SecretSet, event.SecretRemoved, event.BackupRestored,
 }
 
 // answer is the command's answer on stdout, written in parts.

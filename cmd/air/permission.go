@@ -17,19 +17,18 @@ func (a *app) permissionCommand() *cobra.Command {
 		a.permissionGrantCommand(), a.permissionRevokeCommand(), a.permissionLearnCommand(), a.permissionTestCommand(), a.permissionSchemaCommand())
 }
 
-func (a *app) permissionEngine(at place) (*permission.Engine, error) {
+func (a *app) permissionEngine(at place, change func(*permission.Options)) (*permission.Engine, error) {
 	paths, err := a.paths(at, "")
 	if err != nil {
 		return nil, err
 	}
-	return a.permissions(at, paths)
+	return a.permissions(at, paths, change)
 }
 
 // grantView is a grant as `air permission ls` shows it.
 type grantView struct {
-	permission.Grant
+	permission.GrantInfo
 	ShortID string `json:"short_id"`
-	Warning string `json:"warning,omitempty"`
 }
 
 func (a *app) permissionLsCommand() *cobra.Command {
@@ -42,16 +41,12 @@ func (a *app) permissionLsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			paths, err := a.paths(at, "")
-			if err != nil {
-				return err
-			}
-			engine, err := a.permissions(at, paths)
+			engine, err := a.permissionEngine(at, nil)
 			if err != nil {
 				return err
 			}
 			rules := append([]permission.RuleInfo{}, engine.Rules()...)
-			grants := grantViews(engine, paths)
+			grants := grantViews(engine)
 			return a.print(map[string]any{"rules": rules, "grants": grants}, func(w io.Writer) {
 				var rows [][]string
 				for _, r := range rules {
@@ -70,17 +65,17 @@ func (a *app) permissionLsCommand() *cobra.Command {
 	}
 }
 
-func grantViews(engine *permission.Engine, paths *permission.Paths) []grantView {
+func grantViews(engine *permission.Engine) []grantView {
 	views := []grantView{}
-	grants := engine.Grants()
+	grants := engine.GrantInfos()
 	for i, short := range shortIDs(grants) {
-		views = append(views, grantView{grants[i], short, useless(engine, paths, grants[i])})
+		views = append(views, grantView{grants[i], short})
 	}
 	return views
 }
 
 // shortIDs are the beginnings of the grants' ids that no other one has.
-func shortIDs(grants []permission.Grant) []string {
+func shortIDs(grants []permission.GrantInfo) []string {
 	const least = 8
 	short := make([]string, len(grants))
 	for i, g := range grants {

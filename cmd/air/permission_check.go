@@ -109,17 +109,18 @@ func (a *app) checkRules(ctx context.Context, file, cases string) (rulesReport, 
 	if err != nil {
 		return rulesReport{}, err
 	}
-	if a.tryRules, err = rulesToCheck(file); err != nil {
+	change, err := rulesToCheck(file)
+	if err != nil {
 		return rulesReport{}, err
 	}
-	engine, err := a.permissionEngine(at)
+	engine, err := a.permissionEngine(at, change)
 	if err != nil {
 		return rulesReport{}, err
 	}
 	rules := engine.Rules()
 	report := rulesReport{Rules: len(rules), Warnings: ruleWarnings(rules), Cases: []caseResult{}}
 	if cases != "" {
-		if report.Cases, err = a.checkCases(ctx, cases); err != nil {
+		if report.Cases, err = a.checkCases(ctx, cases, wiring{rules: change, quiet: true}); err != nil {
 			return report, err
 		}
 	}
@@ -172,7 +173,7 @@ func ruleWarnings(rules []permission.RuleInfo) []ruleWarning {
 
 const maxCaseFile = 1 << 20
 
-func (a *app) checkCases(ctx context.Context, file string) ([]caseResult, error) {
+func (a *app) checkCases(ctx context.Context, file string, w wiring) ([]caseResult, error) {
 	content, err := regular.Read(file, maxCaseFile, true)
 	if err != nil {
 		return nil, fault.New(fault.InvalidInput, "input_file", "reading cases: %w", err)
@@ -181,7 +182,7 @@ func (a *app) checkCases(ctx context.Context, file string) ([]caseResult, error)
 	if err != nil {
 		return nil, err
 	}
-	r, err := a.enabled(ctx)
+	r, err := a.enabledWith(ctx, w)
 	if err != nil {
 		return nil, err
 	}
@@ -230,7 +231,11 @@ func badCase(file string, line int, format string, args ...any) error {
 
 // decide fills in what is decided about a case. Only the end of ctx is an error.
 func (c *caseResult) decide(ctx context.Context, r *runtime.Registry, wanted ruleCase) error {
-	explanations, err := explainAs(ctx, r, runtime.Call{Tool: wanted.Call, Input: wanted.Input}, wanted.As)
+	var as []string
+	if wanted.As != "" {
+		as = []string{wanted.As}
+	}
+	explanations, err := r.ExplainAs(ctx, runtime.Call{Tool: wanted.Call, Input: wanted.Input}, as)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -311,21 +316,4 @@ func (r rulesReport) write(w io.Writer) {
 		}
 	}
 	fmt.Fprintln(w, r.summary())
-}
-
-// explainAs is Explain, for an enabled capability that calls where one is named.
-func explainAs(ctx context.Context, r *runtime.Registry, call runtime.Call, capability string) ([]permission.Explanation, error) {
-	if capability == "" {
-		return r.Explain(ctx, call)
-	}
-	tools, err := r.Tools(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, t := range tools {
-		if !t.BuiltIn() && t.Owner.Capability == capability {
-			return r.ExplainAs(ctx, call, []permission.Caller{t.Owner})
-		}
-	}
-	return nil, fault.New(fault.NotFound, "not_enabled", "capability %.64q is not enabled here", capability).WithHint("air ls shows what is")
 }

@@ -17,9 +17,7 @@ import (
 )
 
 func (a *app) permissionGrantCommand() *cobra.Command {
-	var g permission.Grant
-	var forSession bool
-	var expires, script string
+	var wanted wantedGrant
 	c := &cobra.Command{
 		Use:   "grant EFFECT(PATTERN)",
 		Short: "Allow something that would be asked, in this project",
@@ -32,82 +30,105 @@ func (a *app) permissionGrantCommand() *cobra.Command {
   air permission grant 'read(/srv/data/**)' --for csv-insight@sha256:… --expires 2027-01-31`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			at, err := a.needProject()
-			if err != nil {
-				return err
-			}
-			engine, err := a.permissionEngine(at)
-			if err != nil {
-				return err
-			}
-			g.Rule = "allow: " + strings.TrimPrefix(args[0], "allow: ")
-			if g.Expires, err = parseDay(expires); err != nil {
-				return err
-			}
-			if forSession {
-				s, err := a.session(cmd.Context(), at)
-				if err != nil {
-					return err
-				}
-				g.Session = s.ID
-			}
-			if err := a.bindScript(cmd.Context(), at, &g, script); err != nil {
-				return err
-			}
-			stored, err := engine.AddGrant(cmd.Context(), g)
-			if err != nil {
-				return err
-			}
-			if err := a.warnUseless(at, engine, stored); err != nil {
-				return err
-			}
-			return a.recordGrant(cmd, at, event.PermissionGranted, stored)
+			wanted.effect = strings.TrimSpace(strings.TrimPrefix(args[0], "allow: "))
+			return a.grant(cmd.Context(), wanted)
 		},
 	}
-	c.Flags().StringVar(&g.For, "for", "", "the capability, as ID@DIGEST (default: people, their agents and built-in tools)")
-	c.Flags().BoolVar(&forSession, "this-session", false, "only for the current session")
-	c.Flags().StringVar(&expires, "expires", "", "the day on which it ends, as YYYY-MM-DD")
-	c.Flags().StringVar(&script, "script", "", "the script that the command executes, where its pattern does not say it")
+	c.Flags().StringVar(&wanted.caller, "for", "", "the capability, as ID@DIGEST (default: people, their agents and built-in tools)")
+	c.Flags().BoolVar(&wanted.session, "this-session", false, "only for the current session")
+	c.Flags().StringVar(&wanted.expires, "expires", "", "the day on which it ends, as YYYY-MM-DD")
+	c.Flags().StringVar(&wanted.script, "script", "", "the script that the command executes, where its pattern does not say it")
 	return c
 }
 
-// bindScript binds the grant of a command to what the script holds that it executes: the
-// named one, or the one that the analysis finds in a command without wildcards.
-func (a *app) bindScript(ctx context.Context, at place, g *permission.Grant, script string) error {
-	if script != "" {
-		paths, err := a.paths(at, "")
-		if err == nil {
-			g.ScriptSHA256, err = scriptDigest(paths, script)
-		}
-		return err
-	}
-	form := effectForm.FindStringSubmatch(g.Rule)
-	if form == nil || form[1] != string(permission.Run) {
-		return nil
-	}
-	words, err := permission.SplitArgv(form[2])
-	if err != nil || permission.JoinArgv(words) != form[2] { // no command, but a pattern of commands
-		return nil
-	}
-	input, err := json.Marshal(map[string]string{"command": form[2], "cwd": "."})
+// wantedGrant is a grant as its command line has it.
+type wantedGrant struct {
+	effect, caller  string
+	session         bool
+	expires, script string
+}
+
+func (a *app) grant(ctx context.Context, wanted wantedGrant) error {
+	at, err := a.needProject()
 	if err != nil {
 		return err
+	}
+	engine, err := a.permissionEngine(at, nil)
+	if err != nil {
+		return err
+	}
+	g := permission.Grant{Rule: "allow: " + wanted.effect, For: wanted.caller}
+	if g.Expires, err = parseDay(wanted.expires); err != nil {
+		return err
+	}
+	if wanted.session {
+		s, err := a.session(ctx, at)
+		if err != nil {
+			return err
+		}
+		g.Session = s.ID
+	}
+	if g.ScriptSHA256, err = a.scriptOf(ctx, wanted); err != nil {
+		return err
+	}
+	if g, err = engine.AddGrant(ctx, g); err != nil {
+		return err
+	}
+	for _, info := range engine.GrantInfos() {
+		if info.ID == g.ID && info.Warning != "" {
+			a.warn("warning: %s", info.Warning)
+		}
+	}
+	events, err := a.projectEvents(at)
+	if err != nil {
+		return err
+	}
+	if err := appendEvent(ctx, events, event.PermissionGranted, map[string]any{"grant": g}); err != nil {
+		return err
+	}
+	return a.print(g, func(w io.Writer) { fmt.Fprintf(w, "%s  %s\n", g.ID, oneLine(g.Rule)) })
+}
+
+// scriptOf is the digest of what the script holds now that a granted command executes: the
+// named one, or the one that the analysis finds in a command without wildcards.
+func (a *app) scriptOf(ctx context.Context, wanted wantedGrant) (sha256 string, err error) {
+	command := wanted.command()
+	if wanted.script == "" && command == "" {
+		return "", nil
 	}
 	r, err := a.enabled(ctx)
 	if err != nil {
-		return err
+		return "", err
+	}
+	if wanted.script != "" {
+		return r.ScriptDigest(wanted.script)
+	}
+	input, err := json.Marshal(map[string]string{"command": command, "cwd": "."})
+	if err != nil {
+		return "", err
 	}
 	explanations, err := r.Explain(ctx, runtime.Call{Tool: "shell.run", Input: input})
 	if err != nil {
-		return ctx.Err() // what cannot be analysed executes no script that is known
+		return "", ctx.Err() // what cannot be analysed executes no script that is known
 	}
 	for _, e := range explanations {
-		if e.Effect.Kind == permission.Run && e.Effect.Target == form[2] && e.Effect.ScriptSHA256 != "" {
-			g.ScriptSHA256 = e.Effect.ScriptSHA256
-			a.note("bound to what %s holds now (sha256 %.12s)", e.Effect.Script, g.ScriptSHA256)
+		if e.Effect.Kind == permission.Run && e.Effect.Target == command && e.Effect.ScriptSHA256 != "" {
+			a.note("bound to what %s holds now (sha256 %.12s)", e.Effect.Script, e.Effect.ScriptSHA256)
+			return e.Effect.ScriptSHA256, nil
 		}
 	}
-	return nil
+	return "", nil
+}
+
+// command is the granted command, "" where it is none or a pattern of several.
+func (g *wantedGrant) command() string {
+	inner, isRun := strings.CutPrefix(g.effect, "run(")
+	inner, whole := strings.CutSuffix(inner, ")")
+	words, err := permission.SplitArgv(inner)
+	if !isRun || !whole || err != nil || permission.JoinArgv(words) != inner {
+		return ""
+	}
+	return inner
 }
 
 // parseDay reads --expires, the beginning of a day to come.
@@ -125,17 +146,6 @@ func parseDay(text string) (time.Time, error) {
 	return day, nil
 }
 
-func (a *app) warnUseless(at place, engine *permission.Engine, g permission.Grant) error {
-	paths, err := a.paths(at, "")
-	if err != nil {
-		return err
-	}
-	if why := useless(engine, paths, g); why != "" {
-		a.warn("warning: %s", why)
-	}
-	return nil
-}
-
 func (a *app) permissionRevokeCommand() *cobra.Command {
 	var all bool
 	c := &cobra.Command{
@@ -151,7 +161,7 @@ func (a *app) permissionRevokeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			engine, err := a.permissionEngine(at)
+			engine, err := a.permissionEngine(at, nil)
 			if err != nil {
 				return err
 			}
@@ -218,30 +228,18 @@ func (a *app) revoke(cmd *cobra.Command, at place, engine *permission.Engine, ch
 	})
 }
 
-func (a *app) recordGrant(cmd *cobra.Command, at place, eventType string, g permission.Grant) error {
-	events, err := a.projectEvents(at)
-	if err != nil {
-		return err
-	}
-	if err := appendEvent(cmd.Context(), events, eventType, map[string]any{"grant": g}); err != nil {
-		return err
-	}
-	return a.print(g, func(w io.Writer) { fmt.Fprintf(w, "%s  %s\n", g.ID, oneLine(g.Rule)) })
-}
-
 func (a *app) completeGrants(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	at, err := a.place()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	engine, err := a.permissionEngine(at)
+	engine, err := a.permissionEngine(at, nil)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
 	var offered []string
-	grants := engine.Grants()
-	for i, short := range shortIDs(grants) {
-		offered = append(offered, short+"\t"+oneLine(grants[i].Rule))
+	for _, g := range grantViews(engine) {
+		offered = append(offered, g.ShortID+"\t"+oneLine(g.Rule))
 	}
 	return offered, cobra.ShellCompDirectiveNoFileComp
 }

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -21,36 +21,17 @@ import (
 	"github.com/aircoding/air/runtime"
 	"github.com/aircoding/air/runtime/event"
 	"github.com/aircoding/air/runtime/permission"
+	"github.com/aircoding/air/runtime/session"
 )
 
 // learner is the terminal of a call that rules are learned from. It offers once and deny
 // alone: what lasts is written at the end, for all of the call.
-type learner struct {
-	*permission.Terminal
+type learner struct{ *permission.Terminal }
 
-	mu      sync.Mutex
-	allowed []permission.Question
-}
-
-// Approve asks, and keeps what was allowed.
-func (l *learner) Approve(ctx context.Context, q permission.Question) (permission.Answer, error) {
+// Approve asks.
+func (l learner) Approve(ctx context.Context, q permission.Question) (permission.Answer, error) {
 	q.OnceOnly, q.Rules = true, nil
-	answer, err := l.Terminal.Approve(ctx, q)
-	if err == nil && answer.Choice == permission.Once {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.allowed = append(l.allowed, q)
-	}
-	return answer, err
-}
-
-// listen makes the terminal of a call the learner's where something is learned.
-func (a *app) listen(t *permission.Terminal) permission.Approver {
-	if a.learner == nil {
-		return t
-	}
-	a.learner.Terminal = t
-	return a.learner
+	return l.Terminal.Approve(ctx, q)
 }
 
 func (a *app) permissionLearnCommand() *cobra.Command {
@@ -69,8 +50,8 @@ func (a *app) permissionLearnCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			l := &lesson{app: a, at: at, user: user, learner: &learner{}}
-			return l.take(cmd, args)
+			l := &lesson{app: a, at: at, user: user}
+			return l.take(cmd.Context(), args)
 		},
 	}
 	c.Flags().BoolVar(&user, "user", false, "write all rules into your own permissions.yaml, for this project's paths by their full names")
@@ -82,13 +63,14 @@ type lesson struct {
 	app     *app
 	at      place
 	user    bool
-	learner *learner
-	paths   *permission.Paths
-	engine  *permission.Engine
 	tools   *runtime.Registry
+	person  bool // there is one to ask
+	session *session.Session
+	paths   *permission.Paths
 
-	files []*ruleChange
-	notes []string // on what was allowed and no rule covers
+	allowed []allowedCall
+	files   []*ruleChange
+	notes   []string // on what was allowed and no rule covers
 }
 
 // ruleChange is a rule file with what is to be added.
@@ -109,13 +91,12 @@ type ruleView struct {
 	For   string `json:"for,omitempty"`
 }
 
-func (l *lesson) take(cmd *cobra.Command, args []string) error {
-	ctx := cmd.Context()
+func (l *lesson) take(ctx context.Context, args []string) error {
 	call, err := l.prepare(ctx, args)
 	if err != nil {
 		return err
 	}
-	if l.learner.Terminal == nil {
+	if !l.person {
 		return fault.New(fault.ApprovalRequired, "no_terminal", "rules are learned from a person's answers, and there is no terminal to ask on").
 			WithHint("a person runs this in a terminal of their own")
 	}
@@ -125,7 +106,7 @@ func (l *lesson) take(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
-	err = l.conclude(cmd, envelope)
+	err = l.conclude(ctx, envelope)
 	switch {
 	case err != nil || envelope.Error == nil:
 		return err
@@ -138,11 +119,10 @@ func (l *lesson) take(cmd *cobra.Command, args []string) error {
 // prepare finds the call that the arguments mean, and the registry that it is made in.
 func (l *lesson) prepare(ctx context.Context, args []string) (call runtime.Call, err error) {
 	a := l.app
-	a.learner = l.learner
 	tool, rest := args[1], args[2:]
 	switch {
 	case args[0] == "call":
-		l.tools, err = a.enabled(ctx)
+		l.tools, err = a.enabledWith(ctx, l.wiring())
 	case args[0] == "run" && len(rest) > 0:
 		tool, rest = rest[0], rest[1:]
 		tool, err = l.single(ctx, args[1], tool)
@@ -159,6 +139,14 @@ func (l *lesson) prepare(ctx context.Context, args []string) (call runtime.Call,
 	return runtime.Call{Tool: tool, Input: input, Timeout: a.flags.timeout}, err
 }
 
+// wiring puts the learner in front of the terminal.
+func (l *lesson) wiring() wiring {
+	return wiring{approver: func(t *permission.Terminal) permission.Approver {
+		l.person = true
+		return learner{t}
+	}}
+}
+
 // single is the registry of a capability that is not installed, as air run has it.
 func (l *lesson) single(ctx context.Context, target, name string) (tool string, err error) {
 	a := l.app
@@ -167,16 +155,16 @@ func (l *lesson) single(ctx context.Context, target, name string) (tool string, 
 		return "", err
 	}
 	one := capabilities.Single{Bundle: bundle.Bundle, NewImplementation: newGuest(a.pool(l.at))}
-	if l.tools, err = a.registry(ctx, l.at, one, nil); err != nil {
+	if l.tools, err = a.registryWith(ctx, l.at, one, nil, l.wiring()); err != nil {
 		return "", err
 	}
 	return toolName(bundle.Manifest.CapabilityID, name), nil
 }
 
 // conclude shows and writes the rules.
-func (l *lesson) conclude(cmd *cobra.Command, envelope runtime.Envelope) error {
-	ctx, a := cmd.Context(), l.app
-	if err := l.gather(ctx); err != nil {
+func (l *lesson) conclude(ctx context.Context, envelope runtime.Envelope) error {
+	a := l.app
+	if err := l.gather(ctx, envelope.RunID); err != nil {
 		return err
 	}
 	for _, note := range l.notes {
@@ -195,7 +183,7 @@ func (l *lesson) conclude(cmd *cobra.Command, envelope runtime.Envelope) error {
 		return err
 	}
 	for _, f := range l.files {
-		if err := l.write(cmd, f); err != nil {
+		if err := l.write(ctx, f); err != nil {
 			return err
 		}
 	}
@@ -215,7 +203,7 @@ func (f *ruleChange) shown() string {
 }
 
 func (l *lesson) nothing() string {
-	if len(l.learner.allowed) == 0 {
+	if len(l.allowed) == 0 {
 		return "nothing was asked and allowed: nothing is written"
 	}
 	return "no rule can allow what was asked: nothing is written"
@@ -237,23 +225,26 @@ func (l *lesson) report(envelope runtime.Envelope, written bool) error {
 
 // gather turns what was allowed into changes of rule files, and proves by trying that
 // they allow it.
-func (l *lesson) gather(ctx context.Context) (err error) {
-	if l.paths, err = l.app.paths(l.at, ""); err != nil {
+func (l *lesson) gather(ctx context.Context, run string) (err error) {
+	if l.session, err = l.app.session(ctx, l.at); err != nil {
 		return err
 	}
-	if l.engine, err = l.app.permissions(l.at, l.paths); err != nil {
+	if l.paths, err = l.app.paths(l.at, filepath.Join(l.session.Dir, "artifacts")); err != nil {
+		return err
+	}
+	if l.allowed, err = l.calls(ctx, run); err != nil {
 		return err
 	}
 	project := &ruleChange{File: l.at.project.Shared("permissions.yaml"), project: true}
 	own := &ruleChange{File: l.at.home.Path("permissions.yaml")}
 	var asked []permission.Request
-	for _, q := range l.learner.allowed {
-		r, err := l.request(ctx, q)
+	for _, call := range l.allowed {
+		r, asks, err := l.tools.Redecide(ctx, call.tool, call.route, l.whole(call))
 		if err != nil {
 			return err
 		}
 		asked = append(asked, r)
-		l.learn(r, q.Asks, project, own)
+		l.learn(r, asks, project, own)
 	}
 	for _, f := range []*ruleChange{project, own} {
 		if len(f.texts) == 0 {
@@ -267,38 +258,65 @@ func (l *lesson) gather(ctx context.Context) (err error) {
 	return l.prove(asked)
 }
 
-// request is what was asked and allowed, as the engine is asked about it.
-func (l *lesson) request(ctx context.Context, q permission.Question) (permission.Request, error) {
-	tool, err := l.tools.Lookup(ctx, q.Tool)
-	if err != nil {
-		return permission.Request{}, err
-	}
-	r := permission.Request{Chain: q.Chain}
-	r.Subject = permission.Subject{Tool: tool.Name, BuiltIn: tool.BuiltIn(), Capability: tool.Capability, Permissions: tool.Permissions}
-	for _, d := range q.Asks {
-		r.Effects = append(r.Effects, d.Effect)
-	}
-	return r, nil
+// allowedCall is a call of which a person allowed what was asked.
+type allowedCall struct {
+	tool    string
+	route   []string
+	asks    []permission.StoredDecision
+	leftOut int
 }
 
-// whole are the asks whose targets are shown as they are. What has characters that are
-// shown as an escape can be in no rule.
-func (l *lesson) whole(asks []permission.Decision) []permission.Decision {
-	return slices.DeleteFunc(slices.Clone(asks), func(d permission.Decision) bool {
-		escaped := strings.Contains(d.Effect.Target, `\u{`) || strings.Contains(d.Effect.Target, `\x{`)
-		if escaped {
-			l.notes = append(l.notes, fmt.Sprintf("no rule can allow %s: it has characters that no rule may have", d.Effect))
+// calls are those that a run led to, itself included, and a person allowed.
+func (l *lesson) calls(ctx context.Context, run string) (allowed []allowedCall, err error) {
+	first, err := l.session.Events.List(ctx, event.Query{RunID: run, Limit: 1})
+	if err != nil || len(first) == 0 {
+		return nil, err
+	}
+	ours := map[string]bool{run: true}
+	asked := map[string]decidedCall{}
+	q := event.Query{After: first[0].ID, Types: []string{event.PermissionRequested, event.PermissionDecided}}
+	err = eachEvent(ctx, l.session.Events, q, func(e event.Event) error {
+		call, err := readDecided(e)
+		if ours[call.Run] = ours[call.Run] || ours[call.Parent]; err != nil || !ours[call.Run] {
+			return err
 		}
-		return escaped
+		if e.Type == event.PermissionRequested {
+			asked[call.Run] = call
+			return nil
+		}
+		refused := slices.ContainsFunc(call.Decisions, func(d permission.StoredDecision) bool { return d.Verdict != permission.Allow })
+		if question := asked[call.Run]; len(question.Asks) > 0 && !refused {
+			allowed = append(allowed, allowedCall{call.Tool, e.Route, question.Asks, question.LeftOut})
+		}
+		return nil
 	})
+	return allowed, err
+}
+
+// whole are the effects that were asked about, without those that are not kept as they were.
+func (l *lesson) whole(call allowedCall) (effects []permission.Effect) {
+	for _, d := range call.asks {
+		if why := notWhole(d); why != "" {
+			l.notes = append(l.notes, fmt.Sprintf("no rule is made for %s: %s", d.Effect, why))
+			continue
+		}
+		effects = append(effects, d.Effect)
+	}
+	if call.leftOut > 0 {
+		l.notes = append(l.notes, fmt.Sprintf("no rules are made for %d more effects of %s: they are not kept", call.leftOut, call.tool))
+	}
+	return effects
 }
 
 // learn adds the rules that allow what was asked to the files that may hold them.
 func (l *lesson) learn(r permission.Request, asks []permission.Decision, project, own *ruleChange) {
-	asks = l.whole(asks)
-	rules, open := l.engine.RulesFor(r, append(slices.Clone(asks), l.again(asks)...))
+	rules, open := l.tools.Permission().RulesFor(r, append(slices.Clone(asks), l.nextTime(asks)...))
 	for _, d := range open {
-		l.notes = append(l.notes, fmt.Sprintf("no rule can allow %s: %s (%s)", d.Effect, d.Reason, d.Rule))
+		why := fmt.Sprintf("%s (%s)", d.Reason, d.Rule)
+		if permission.Printable(d.Effect.Target) != d.Effect.Target {
+			why = "it has characters that no rule may have"
+		}
+		l.notes = append(l.notes, fmt.Sprintf("no rule can allow %s: %s", d.Effect, why))
 	}
 	for _, rule := range rules {
 		to, view := project, ruleView{rule.Project, rule.For}
@@ -318,9 +336,9 @@ func (l *lesson) learn(r permission.Request, asks []permission.Decision, project
 	}
 }
 
-// again are the asks about files that the call has made: the next time they are there,
+// nextTime are the asks about files that the call has made: the next time they are there,
 // and are overwritten.
-func (l *lesson) again(asks []permission.Decision) []permission.Decision {
+func (l *lesson) nextTime(asks []permission.Decision) []permission.Decision {
 	var more []permission.Decision
 	for _, d := range asks {
 		if d.Effect.Kind != permission.Create {
@@ -340,7 +358,7 @@ func (l *lesson) draft(f *ruleChange) (err error) {
 		return err
 	}
 	if f.project {
-		accepted, err := acceptance(l.at.project)
+		accepted, err := permission.LoadAcceptance(l.at.project)
 		if err != nil {
 			return err
 		}
@@ -379,7 +397,8 @@ func (l *lesson) prove(asked []permission.Request) error {
 		defer remove()
 		drafts[f.project] = file
 	}
-	trial, err := l.app.trial(l.at, l.paths, func(o *permission.Options) {
+	trial, err := l.app.permissions(l.at, l.paths, func(o *permission.Options) {
+		o.GrantsFile = ""
 		if file := drafts[false]; file != "" {
 			o.UserFile = file
 		}
@@ -400,9 +419,18 @@ func (l *lesson) prove(asked []permission.Request) error {
 	return nil
 }
 
+// temporary is a file with a text in a folder that remove takes away.
+func temporary(text []byte) (file string, remove func(), err error) {
+	dir, err := os.MkdirTemp("", "air-rules-*")
+	if err != nil {
+		return "", nil, err
+	}
+	file = filepath.Join(dir, "permissions.yaml")
+	return file, func() { _ = os.RemoveAll(dir) }, os.WriteFile(file, text, 0o600)
+}
+
 // write replaces a rule file, unless it has changed since it was read.
-func (l *lesson) write(cmd *cobra.Command, f *ruleChange) error {
-	ctx := cmd.Context()
+func (l *lesson) write(ctx context.Context, f *ruleChange) error {
 	lock := f.File + ".lock"
 	if f.project {
 		lock = filepath.Join(l.at.project.Dir, "locks", "rules")
@@ -422,7 +450,7 @@ func (l *lesson) write(cmd *cobra.Command, f *ruleChange) error {
 	if err := f.replace(); err != nil {
 		return err
 	}
-	return l.record(ctx, cmd, f)
+	return l.record(ctx, f)
 }
 
 func (f *ruleChange) replace() error {
@@ -438,7 +466,7 @@ func (f *ruleChange) replace() error {
 
 // record accepts the project's file where the person had accepted what it was, and
 // notes what they allowed.
-func (l *lesson) record(ctx context.Context, cmd *cobra.Command, f *ruleChange) error {
+func (l *lesson) record(ctx context.Context, f *ruleChange) error {
 	events, err := l.app.projectEvents(l.at)
 	if err != nil {
 		return err
@@ -454,19 +482,14 @@ func (l *lesson) record(ctx context.Context, cmd *cobra.Command, f *ruleChange) 
 		return nil
 	}
 	written := permission.SharedFile{Path: "permissions.yaml", SHA256: strings.TrimPrefix(canon.Digest(f.after), "sha256:")}
-	all, err := permission.Shared(l.at.project)
+	accepted, pending, all, err := pendingFiles(l.at.project)
 	if err != nil {
 		return err
 	}
-	state, err := acceptance(l.at.project)
-	if err != nil {
-		return err
-	}
-	pending := state.Pending(all)
 	keep := slices.DeleteFunc(all, func(s permission.SharedFile) bool {
 		return s.Path == written.Path || slices.Contains(pending, s)
 	})
-	return l.app.accept(cmd, l.at, []permission.SharedFile{written}, append(keep, written))
+	return l.app.accept(ctx, l.at, accepted, []permission.SharedFile{written}, append(keep, written))
 }
 
-var _ permission.Approver = (*learner)(nil)
+var _ permission.Approver = learner{}

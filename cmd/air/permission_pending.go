@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -16,7 +15,6 @@ import (
 	"github.com/aircoding/air/runtime"
 	"github.com/aircoding/air/runtime/event"
 	"github.com/aircoding/air/runtime/permission"
-	"github.com/aircoding/air/runtime/session"
 )
 
 // pendingAsk is an effect that was refused because nobody could be asked.
@@ -81,13 +79,13 @@ func (a *app) pending(ctx context.Context, at place) ([]pendingAsk, error) {
 	if err != nil || len(open) == 0 {
 		return []pendingAsk{}, err
 	}
-	again, err := a.decideAgain(ctx, at, s)
+	tools, err := a.enabled(ctx)
 	if err != nil {
 		return nil, err
 	}
 	still := []pendingAsk{}
 	for _, p := range open {
-		waits, err := again.waits(ctx, &p)
+		waits, err := p.waits(ctx, tools, at.home.Path("permissions.yaml"))
 		if err != nil {
 			return nil, err
 		}
@@ -98,10 +96,33 @@ func (a *app) pending(ctx context.Context, at place) ([]pendingAsk, error) {
 	return still, nil
 }
 
-// storedDecision is a decision as events keep it: of a long target the beginning.
-type storedDecision struct {
-	permission.Decision
-	TargetSHA256 string `json:"target_sha256"`
+// decidedCall is what an event says of the effects of a call.
+type decidedCall struct {
+	Run       string                      `json:"run_id"`
+	Parent    string                      `json:"parent_run_id"`
+	Tool      string                      `json:"tool"`
+	Decisions []permission.StoredDecision `json:"decisions"`
+	Asks      []permission.StoredDecision `json:"asks"` // of permission.requested
+	LeftOut   int                         `json:"left_out"`
+}
+
+func readDecided(e event.Event) (c decidedCall, err error) {
+	if err = json.Unmarshal(e.Payload, &c); err != nil {
+		err = fault.New(fault.Integrity, "bad_event", "event %s: %w", e.ID, err)
+	}
+	return c, err
+}
+
+// notWhole says why the target of a stored decision is another text than it was, "" where
+// it is not.
+func notWhole(d permission.StoredDecision) string {
+	switch {
+	case d.TargetSHA256 != "":
+		return "it is too long to be kept whole"
+	case strings.Contains(d.Effect.Target, "[redacted:"):
+		return "it has a secret in it, which is not kept"
+	}
+	return ""
 }
 
 // unanswered are the asks in recorded decisions, newest first, the same one once. Where
@@ -110,30 +131,23 @@ func unanswered(events []event.Event) ([]pendingAsk, error) {
 	var open []pendingAsk
 	index := map[string]int{}
 	for _, e := range slices.Backward(events) {
-		var p struct {
-			Tool      string           `json:"tool"`
-			Decisions []storedDecision `json:"decisions"`
+		call, err := readDecided(e)
+		if err != nil {
+			return nil, err
 		}
-		if err := json.Unmarshal(e.Payload, &p); err != nil {
-			return nil, fault.New(fault.Integrity, "bad_event", "event %s: %w", e.ID, err)
-		}
-		if slices.ContainsFunc(p.Decisions, func(d storedDecision) bool { return d.Verdict == permission.Deny }) {
+		if slices.ContainsFunc(call.Decisions, func(d permission.StoredDecision) bool { return d.Verdict == permission.Deny }) {
 			continue
 		}
-		for _, d := range p.Decisions {
+		for _, d := range call.Decisions {
 			if d.Verdict != permission.Ask {
 				continue
 			}
-			key := strings.Join(append([]string{p.Tool, string(d.Effect.Kind), d.Effect.Target, d.TargetSHA256}, e.Route...), "\x00")
+			key := strings.Join(append([]string{call.Tool, string(d.Effect.Kind), d.Effect.Target, d.TargetSHA256}, e.Route...), "\x00")
 			at, known := index[key]
 			if !known {
 				at = len(open)
 				index[key] = at
-				ask := pendingAsk{Time: e.Timestamp, Tool: p.Tool, Route: e.Route, Effect: d.Effect, Code: d.Code, Rule: d.Rule, Reason: d.Reason}
-				if d.TargetSHA256 != "" {
-					ask.Note = "it is too long to be kept whole: a person at the terminal can allow it"
-				}
-				open = append(open, ask)
+				open = append(open, newAsk(e, call.Tool, d))
 			}
 			open[at].Count++
 		}
@@ -141,156 +155,80 @@ func unanswered(events []event.Event) ([]pendingAsk, error) {
 	return open, nil
 }
 
-// again decides what was asked about once more.
-type again struct {
-	session string
-	paths   *permission.Paths
-	engine  *permission.Engine
-	trial   *permission.Engine // the same rules, and grants that are stored nowhere
-	tools   *runtime.Registry
-	owners  map[string]permission.Caller
-	file    string // of the person's own rules
-}
-
-func (a *app) decideAgain(ctx context.Context, at place, s *session.Session) (*again, error) {
-	d := &again{session: s.ID, owners: map[string]permission.Caller{}, file: at.home.Path("permissions.yaml")}
-	var err error
-	if d.paths, err = a.paths(at, filepath.Join(s.Dir, "artifacts")); err != nil {
-		return nil, err
+func newAsk(e event.Event, tool string, d permission.StoredDecision) pendingAsk {
+	p := pendingAsk{Time: e.Timestamp, Tool: tool, Route: e.Route, Effect: d.Effect, Code: d.Code, Rule: d.Rule, Reason: d.Reason}
+	if why := notWhole(d); why != "" {
+		p.Note = why + ": a person at the terminal can allow it"
 	}
-	if d.engine, err = a.permissions(at, d.paths); err != nil {
-		return nil, err
-	}
-	if d.trial, err = a.trial(at, d.paths, nil); err != nil {
-		return nil, err
-	}
-	if d.tools, err = a.enabled(ctx); err != nil {
-		return nil, err
-	}
-	tools, err := d.tools.Tools(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, t := range tools {
-		if !t.BuiltIn() {
-			d.owners[t.Owner.Capability] = t.Owner
-		}
-	}
-	return d, nil
+	return p
 }
 
 // waits reports whether an effect would be asked about today, and fills in how it is
-// allowed.
-func (d *again) waits(ctx context.Context, p *pendingAsk) (bool, error) {
+// allowed. userFile holds the person's own rules.
+func (p *pendingAsk) waits(ctx context.Context, tools *runtime.Registry, userFile string) (bool, error) {
 	if p.Note != "" {
 		return true, nil
 	}
-	if p.Effect.Script != "" { // what it holds now is what would be allowed
-		sha256, err := scriptDigest(d.paths, p.Effect.Script)
-		if err != nil {
-			p.Note = err.Error()
-			return true, nil
-		}
-		p.Effect.ScriptSHA256 = sha256
-	}
-	request := permission.Request{SessionID: d.session, Effects: []permission.Effect{p.Effect}}
-	tool, err := d.tools.Lookup(ctx, p.Tool)
+	request, decisions, err := tools.Redecide(ctx, p.Tool, p.Route, []permission.Effect{p.Effect})
 	if err != nil {
-		p.Note = "the tool is not enabled here any more"
+		p.Note = fault.From(err).Message
 		return true, ctx.Err()
 	}
-	request.Subject = permission.Subject{Tool: tool.Name, BuiltIn: tool.BuiltIn(), Capability: tool.Capability, Permissions: tool.Permissions}
-	for _, id := range p.Route {
-		owner, enabled := d.owners[id]
-		if !enabled {
-			p.Note = fmt.Sprintf("capability %s is not enabled here: a person at the terminal can allow what it does", id)
-			return true, nil
-		}
-		request.Chain = append(request.Chain, owner)
-	}
-	now := d.engine.Decide(request)[0]
+	script, now := p.Effect.Script, decisions[0]
 	if now.Verdict != permission.Ask {
 		return false, nil
 	}
-	p.Code, p.Rule, p.Reason = now.Code, now.Rule, now.Reason
-	return true, d.howTo(ctx, p, request)
+	p.Effect, p.Code, p.Rule, p.Reason = now.Effect, now.Code, now.Rule, now.Reason
+	if script != "" && now.Effect.Script == "" { // what it would hold is not known
+		p.Note = now.Effect.Why
+		return true, nil
+	}
+	p.howTo(tools.Permission(), request, decisions, userFile)
+	return true, nil
 }
 
-// howTo finds the grants that allow an effect, by trying them; for always, and else for
-// this session. Where none does, a rule of the person's own may.
-func (d *again) howTo(ctx context.Context, p *pendingAsk, r permission.Request) error {
-	for _, forSession := range []string{"", d.session} {
-		grants := d.grants(r)
-		for i := range grants {
-			grants[i].Session = forSession
-		}
-		opens, err := d.opens(ctx, grants, r)
-		if err != nil {
-			return err
-		}
-		if opens {
-			for _, g := range grants {
-				p.Allow = append(p.Allow, grantCommand(g))
-			}
-			return nil
-		}
-	}
-	rules, open := d.engine.RulesFor(r, d.engine.Decide(r))
-	if len(open) > 0 || len(rules) != 1 || rules[0].For != "" {
-		p.Note = "no grant and no rule can name this: a person at the terminal can allow it"
-		return nil
-	}
-	p.Line, p.File = "allow: "+rules[0].User, d.file
-	return nil
-}
-
-// grants are those that the callers need of whom it is asked.
-func (d *again) grants(r permission.Request) []permission.Grant {
-	rule, ok := grantText(d.paths, &r.Effects[0])
-	if !ok {
-		return nil
-	}
-	grant := permission.Grant{Rule: "allow: " + rule, ScriptSHA256: r.Effects[0].ScriptSHA256}
-	if len(r.Chain) == 0 {
-		return []permission.Grant{grant}
-	}
-	var grants []permission.Grant
-	for _, c := range r.Chain {
-		alone := r
-		alone.Chain = []permission.Caller{c}
-		if d.engine.Decide(alone)[0].Verdict == permission.Ask {
-			grant.For = c.Capability + "@" + c.Digest
-			grants = append(grants, grant)
-		}
-	}
-	return grants
-}
-
-func (d *again) opens(ctx context.Context, grants []permission.Grant, r permission.Request) (bool, error) {
-	opened := len(grants) > 0
-	for _, g := range grants {
-		stored, err := d.trial.AddGrant(ctx, g)
-		if fault.Is(err, fault.InvalidInput) {
-			opened = false
+// howTo finds the grants that allow an effect: for always, or else for this session. Where
+// none does, or a command line cannot show it, a rule of the person's own may.
+func (p *pendingAsk) howTo(engine *permission.Engine, r permission.Request, asks []permission.Decision, userFile string) {
+	for _, session := range []string{"", r.SessionID} {
+		grants, answered := engine.GrantsFor(r, asks, session)
+		if !answered {
 			continue
 		}
-		if err != nil {
-			return false, err
+		if p.Allow = grantCommands(grants, p.Effect.Script); p.Allow != nil {
+			return
 		}
-		defer func() { _, _ = d.trial.Revoke(ctx, stored.ID) }() // it is in memory only
 	}
-	return opened && d.trial.Decide(r)[0].Verdict == permission.Allow, nil
+	rules, open := engine.RulesFor(r, asks)
+	if len(open) > 0 || len(rules) != 1 || rules[0].For != "" {
+		p.Note = "no grant and no rule can name this: a person at the terminal can allow it"
+		return
+	}
+	p.Line, p.File = rules[0].UserLine(), userFile
 }
 
-func grantCommand(g permission.Grant) string {
-	words := []string{"air", "permission", "grant", strings.TrimPrefix(g.Rule, "allow: ")}
-	if g.For != "" {
-		words = append(words, "--for", g.For)
+// grantCommands are lines for a shell, each word in single quotes that is not harmless
+// without. They are nil where one of them would have characters that are not shown as what
+// they are: what is pasted has to be what was read.
+func grantCommands(grants []permission.Grant, script string) (commands []string) {
+	for _, g := range grants {
+		words := []string{"air", "permission", "grant", strings.TrimPrefix(g.Rule, "allow: ")}
+		if g.For != "" {
+			words = append(words, "--for", g.For)
+		}
+		if g.ScriptSHA256 != "" {
+			words = append(words, "--script", script)
+		}
+		if g.Session != "" {
+			words = append(words, "--this-session")
+		}
+		command := permission.JoinArgv(words)
+		if oneLine(command) != command {
+			return nil
+		}
+		commands = append(commands, command)
 	}
-	if g.Session != "" {
-		words = append(words, "--this-session")
-	}
-	return permission.JoinArgv(words)
+	return commands
 }
 
 func (p pendingAsk) write(w io.Writer) {
@@ -305,10 +243,10 @@ func (p pendingAsk) write(w io.Writer) {
 	fmt.Fprintf(w, "%s  %s  %s%s\n", p.Time.Local().Format(time.DateTime), oneLine(who), oneLine(p.Effect.String()), times)
 	fmt.Fprintf(w, "  why:   %s (%s)\n", oneLine(p.Reason), oneLine(p.Rule))
 	for _, command := range p.Allow {
-		fmt.Fprintf(w, "  allow: %s\n", oneLine(command))
+		fmt.Fprintf(w, "  allow: %s\n", command)
 	}
 	if p.Line != "" {
-		fmt.Fprintf(w, "  allow, in %s:\n    %s\n", p.File, oneLine(p.Line))
+		fmt.Fprintf(w, "  allow, in %s:\n    %s\n", oneLine(p.File), oneLine(p.Line))
 	}
 	if p.Note != "" {
 		fmt.Fprintf(w, "  note:  %s\n", oneLine(p.Note))

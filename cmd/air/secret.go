@@ -5,14 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/runtime/event"
 	"github.com/aircoding/air/runtime/secret"
 )
 
@@ -59,6 +58,9 @@ func (a *app) secretSetCommand() *cobra.Command {
 			if err := store.Set(cmd.Context(), args[0], value); err != nil {
 				return err
 			}
+			if err := a.recordSecret(cmd.Context(), event.SecretSet, args[0]); err != nil {
+				return err
+			}
 			return a.print(map[string]any{"name": args[0]}, func(w io.Writer) { fmt.Fprintf(w, "stored %s\n", args[0]) })
 		},
 	}
@@ -77,54 +79,19 @@ func (a *app) secretValue(ctx context.Context, name string, stdin bool) (string,
 	return strings.TrimSuffix(strings.TrimSuffix(string(value), "\n"), "\r"), nil
 }
 
-// longestLine is what a terminal takes as one line at most, less its end; the rest of a
-// longer one it drops.
-const longestLine = 4095
-
-// typeSecret reads a line from the terminal device without showing it.
-func (a *app) typeSecret(ctx context.Context, name string) (string, error) {
-	tty, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
-	if err != nil || a.flags.noPrompt {
-		if err == nil {
-			_ = tty.Close() // nothing was written
-		}
+// typeSecret reads a line from the terminal, which does not show it.
+func (a *app) typeSecret(ctx context.Context, name string) (value string, err error) {
+	t, err := a.openTerminal()
+	if err != nil {
 		return "", fault.New(fault.ApprovalRequired, "no_terminal", "the value is typed on a terminal, and there is none").
 			WithHint("air secret set %s - reads it from standard input", name)
 	}
-	defer tty.Close()
-	fd := int(tty.Fd())
-	before, err := term.GetState(fd)
-	if err != nil {
-		return "", fault.IO("reading the secret", err)
+	defer func() { err = errors.Join(err, t.Close()) }()
+	value, err = t.Secret(ctx, "value of "+name)
+	if fault.Is(err, fault.InvalidInput) {
+		err = fault.From(err).WithHint("air secret set %s - reads a long one from standard input", name)
 	}
-	if _, err := fmt.Fprintf(tty, "value of %s (not shown): ", name); err != nil {
-		return "", fault.IO("reading the secret", err)
-	}
-	type line struct {
-		value []byte
-		err   error
-	}
-	typed := make(chan line, 1)
-	go func() {
-		value, err := term.ReadPassword(fd)
-		typed <- line{value, err}
-	}()
-	select {
-	case got := <-typed:
-		fmt.Fprintln(tty)
-		if len(got.value) >= longestLine {
-			return "", fault.New(fault.InvalidInput, "bad_secret", "the line is as long as a terminal hands over: its end may be missing").
-				WithHint("air secret set %s - reads a long one from standard input", name)
-		}
-		if errors.Is(got.err, io.EOF) { // nothing was typed
-			got.err = nil
-		}
-		return string(got.value), fault.IO("reading the secret", got.err)
-	case <-ctx.Done():
-		_ = term.Restore(fd, before) // the reader does not come back to do it
-		fmt.Fprintln(tty)
-		return "", context.Cause(ctx)
-	}
+	return value, err
 }
 
 func (a *app) secretLsCommand() *cobra.Command {
@@ -167,9 +134,25 @@ func (a *app) secretRmCommand() *cobra.Command {
 			if err := store.Remove(args[0]); err != nil {
 				return err
 			}
+			if err := a.recordSecret(cmd.Context(), event.SecretRemoved, args[0]); err != nil {
+				return err
+			}
 			return a.print(map[string]any{"name": args[0]}, func(w io.Writer) { fmt.Fprintf(w, "removed %s\n", args[0]) })
 		},
 	}
+}
+
+// recordSecret notes that the person changed a secret. Its value is nobody's business.
+func (a *app) recordSecret(ctx context.Context, eventType, name string) error {
+	at, err := a.place()
+	if err != nil {
+		return err
+	}
+	events, err := a.projectEvents(at)
+	if err != nil {
+		return err
+	}
+	return appendEvent(ctx, events, eventType, map[string]any{"name": name})
 }
 
 func (a *app) completeSecrets(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {

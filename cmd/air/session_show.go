@@ -82,10 +82,10 @@ func showSession(ctx context.Context, s *session.Session, limits runtime.Budgets
 	}
 	limits = limits.WithDefaults()
 	shown := &shownSession{ID: s.ID, Task: s.Task, Started: s.Started, Credentials: noted}
-	shown.Budgets = append(shown.Budgets, shownBudget{Used: showUsage(used[""]), Limit: showUsage(session.Usage(limits.Session))})
+	shown.Budgets = append(shown.Budgets, shownBudget{Used: showUsage(used[""]), Limit: showUsage(limits.Session)})
 	delete(used, "")
 	for _, capability := range slices.Sorted(maps.Keys(used)) {
-		shown.Budgets = append(shown.Budgets, shownBudget{capability, showUsage(used[capability]), showUsage(session.Usage(limits.Capability))})
+		shown.Budgets = append(shown.Budgets, shownBudget{capability, showUsage(used[capability]), showUsage(limits.Capability)})
 	}
 	return shown, nil
 }
@@ -129,6 +129,12 @@ func budgets(c config.Budgets) runtime.Budgets {
 	return runtime.Budgets{Session: budget(c.Session), Capability: budget(c.Capability)}
 }
 
-func budget(b config.Budget) runtime.Budget {
-	return runtime.Budget{Calls: b.Calls, BytesOut: b.BytesOut, Wall: time.Duration(b.WallSeconds) * time.Second}
+func budget(b config.Budget) session.Usage {
+	limit := func(n *int64) int64 {
+		if n == nil {
+			return 0
+		}
+		return *n
+	}
+	return session.Usage{Calls: limit(b.Calls), BytesOut: limit(b.BytesOut), Wall: time.Duration(limit(b.WallSeconds)) * time.Second}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/aircoding/air/builtin/shell"
 	"github.com/aircoding/air/builtin/undo"
 	"github.com/aircoding/air/capabilities"
+	"github.com/aircoding/air/internal/counter"
 	"github.com/aircoding/air/runtime"
 	"github.com/aircoding/air/runtime/backup"
 	"github.com/aircoding/air/runtime/engine"
@@ -47,7 +48,9 @@ func personHome() string {
 	return person
 }
 
-func (a *app) permissions(at place, paths *permission.Paths) (*permission.Engine, error) {
+// permissions is the engine with the rules and grants that apply here, changed by change
+// where that is not nil.
+func (a *app) permissions(at place, paths *permission.Paths, change func(*permission.Options)) (*permission.Engine, error) {
 	o := permission.Options{
 		AdminFile:  "/etc/air/permissions.yaml",
 		UserFile:   at.home.Path("permissions.yaml"),
@@ -56,15 +59,15 @@ func (a *app) permissions(at place, paths *permission.Paths) (*permission.Engine
 		Paths:      paths,
 	}
 	if at.project.Exists() {
-		accepted, err := acceptance(at.project)
+		accepted, err := permission.LoadAcceptance(at.project)
 		if err != nil {
 			return nil, err
 		}
 		o.ProjectFile = at.project.Shared("permissions.yaml")
 		o.Accepted = func(content []byte) bool { return accepted.Covers("permissions.yaml", content) }
 	}
-	if a.tryRules != nil {
-		a.tryRules(&o)
+	if change != nil {
+		change(&o)
 	}
 	return permission.Load(o)
 }
@@ -95,7 +98,7 @@ func (a *app) lifecycle(at place) (*capabilities.Lifecycle, error) {
 	if err != nil {
 		return nil, err
 	}
-	accepted, err := acceptance(at.project)
+	accepted, err := permission.LoadAcceptance(at.project)
 	if err != nil {
 		return nil, err
 	}
@@ -118,10 +121,10 @@ func (a *app) projectLifecycle() (*capabilities.Lifecycle, error) {
 }
 
 // builtins are the native tools, declared by the manifests embedded in resources.
-func builtins(at shell.Place) ([]*runtime.Tool, error) {
+func builtins(at shell.Place, kept *backup.Store, sessionID string) ([]*runtime.Tool, error) {
 	all := map[string]runtime.Implementation{}
 	for _, group := range []map[string]runtime.Implementation{
-		fs.Tools(), artifact.Tools(), eventtool.Tools(), network.Tools(), question.Tools(), shell.Tools(at), undo.Tools(),
+		fs.Tools(), artifact.Tools(), eventtool.Tools(), network.Tools(), question.Tools(), shell.Tools(at), undo.Tools(kept, sessionID),
 	} {
 		for name, implementation := range group {
 			all[name] = implementation
@@ -130,9 +133,20 @@ func builtins(at shell.Place) ([]*runtime.Tool, error) {
 	return capabilities.BuiltinTools(all)
 }
 
+// wiring is how a registry differs from that of a call. The zero value is that one.
+type wiring struct {
+	rules    func(*permission.Options)                      // changes what rules are loaded from
+	approver func(*permission.Terminal) permission.Approver // stands in front of the terminal
+	quiet    bool                                           // says nothing of files that nobody accepted
+}
+
 // registry is the one way to call tools. provider brings the tools that are not built
 // in; misbehaved disables a capability, for a reason.
 func (a *app) registry(ctx context.Context, at place, provider runtime.Provider, misbehaved func(context.Context, string, string)) (*runtime.Registry, error) {
+	return a.registryWith(ctx, at, provider, misbehaved, wiring{})
+}
+
+func (a *app) registryWith(ctx context.Context, at place, provider runtime.Provider, misbehaved func(context.Context, string, string), w wiring) (*runtime.Registry, error) {
 	s, err := a.session(ctx, at)
 	if err != nil {
 		return nil, err
@@ -141,26 +155,33 @@ func (a *app) registry(ctx context.Context, at place, provider runtime.Provider,
 	if err != nil {
 		return nil, err
 	}
-	rules, err := a.permissions(at, paths)
+	rules, err := a.permissions(at, paths, w.rules)
 	if err != nil {
 		return nil, err
 	}
-	tools, err := builtins(shell.Place{Root: at.project.Root, Home: personHome()})
+	kept := backups(at)
+	tools, err := builtins(shell.Place{Root: at.project.Root, Home: personHome()}, kept, s.ID)
 	if err != nil {
 		return nil, err
 	}
 	a.watch(s.Events)
-	return runtime.New(runtime.Config{
+	config := runtime.Config{
 		Session:    s,
 		Permission: rules,
 		Paths:      paths,
-		Approver:   a.approver(at, s),
 		Provider:   provider,
-		Backups:    backups(at),
+		Backups:    kept,
 		Budgets:    budgets(at.config.Budgets),
 		Misbehaved: misbehaved,
 		Strikes:    runtime.StrikesIn(filepath.Join(at.project.Dir, "state", "quarantined")),
-	}, tools...)
+	}
+	if t := a.terminal(at, s); t != nil {
+		config.Approver, config.Chooser = t, t
+		if w.approver != nil {
+			config.Approver = w.approver(t)
+		}
+	}
+	return runtime.New(config, tools...)
 }
 
 // backups are what undo works from.
@@ -170,45 +191,51 @@ func backups(at place) *backup.Store {
 
 // enabled is the registry of the project's enabled capabilities.
 func (a *app) enabled(ctx context.Context) (*runtime.Registry, error) {
+	return a.enabledWith(ctx, wiring{})
+}
+
+func (a *app) enabledWith(ctx context.Context, w wiring) (*runtime.Registry, error) {
 	at, err := a.place()
 	if err != nil {
 		return nil, err
 	}
-	if err := a.warnUnaccepted(at); err != nil {
-		return nil, err
+	if !w.quiet {
+		if err := a.warnUnaccepted(at); err != nil {
+			return nil, err
+		}
 	}
 	l := &onDemand{open: sync.OnceValues(func() (*capabilities.Lifecycle, error) { return a.lifecycle(at) })}
-	return a.registry(ctx, at, l, func(ctx context.Context, id, reason string) {
+	return a.registryWith(ctx, at, l, func(ctx context.Context, id, reason string) {
 		a.warn("capability %s is disabled: it %s", id, reason)
 		if err := l.disable(ctx, id, reason); err != nil {
 			a.warn("disabling %s: %v", id, err)
 		}
-	})
+	}, w)
 }
 
 // warnUnaccepted says which shared files do not count in full: rules and configuration
 // without effect are hard to notice otherwise.
 func (a *app) warnUnaccepted(at place) error {
-	if !at.project.Exists() || a.tryRules != nil {
+	if !at.project.Exists() {
 		return nil
 	}
-	pending, _, err := pendingFiles(at.project)
+	_, pending, _, err := pendingFiles(at.project)
 	if len(pending) > 0 {
 		a.note("not accepted as they are now: %s in .air/shared: what they deny counts, what they allow or configure does not (air accept)", paths(pending))
 	}
 	return err
 }
 
-// approver is the person at the terminal, or nil.
-func (a *app) approver(at place, s *session.Session) permission.Approver {
-	if !at.config.Prompt || a.flags.noPrompt || !isTerminal(a.stderr) {
+// terminal is that of the person, nil where nobody can be asked.
+func (a *app) terminal(at place, s *session.Session) *permission.Terminal {
+	if !at.config.Prompt {
 		return nil
 	}
-	t, err := permission.OpenTerminal()
+	t, err := a.openTerminal()
 	if err != nil {
 		return nil // no terminal device: nobody to ask
 	}
-	t.Refusals = permission.RefusalsIn(filepath.Join(s.Dir, "refusals"))
+	t.Refusals = counter.In(filepath.Join(s.Dir, "refusals"))
 	a.later(t.Close)
-	return a.listen(t)
+	return t
 }

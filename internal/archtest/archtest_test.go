@@ -31,7 +31,7 @@ var layers = map[string][]string{
 	"runtime/sandbox":    {},
 	"runtime/engine/…":   {"internal/…", "hostabi", "runtime", "runtime/permission", "runtime/sandbox", "runtime/engine/…"},
 	"capabilities":       {"internal/…", "hostabi", "oci", "resources", "runtime", "runtime/event", "runtime/permission"},
-	"builtin/…":          {"internal/…", "runtime", "runtime/artifact", "runtime/permission", "runtime/command"},
+	"builtin/…":          {"internal/…", "runtime", "runtime/artifact", "runtime/backup", "runtime/permission", "runtime/command"},
 	"cmd/air":            {"…"},
 	"wasmtests/…":        {"internal/…", "hostabi", "wasmtests/…"},
 }

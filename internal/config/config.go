@@ -42,7 +42,8 @@ func Load(dir string, getenv func(string) string) (Config, error) {
 	v.SetDefault("plain_http", []string{})
 	v.SetDefault("prompt", true)
 	path := filepath.Join(dir, fileName)
-	if err := mergeFile(v, path); err != nil {
+	budgets, err := mergeFile(v, path)
+	if err != nil {
 		return Config{}, err
 	}
 	fileMode := v.GetString("mode")
@@ -52,7 +53,7 @@ func Load(dir string, getenv func(string) string) (Config, error) {
 	if err := override(v, getenv); err != nil {
 		return Config{}, err
 	}
-	c := Config{Mode: v.GetString("mode"), PlainHTTP: list(v.Get("plain_http")), Prompt: v.GetBool("prompt"), Budgets: budgets(v)}
+	c := Config{Mode: v.GetString("mode"), PlainHTTP: list(v.Get("plain_http")), Prompt: v.GetBool("prompt"), Budgets: budgets}
 	return c, checkOverride(c.Mode, fileMode)
 }
 
@@ -62,39 +63,38 @@ type file struct {
 	Mode          *string   `json:"mode,omitempty"`
 	PlainHTTP     *[]string `json:"plain_http,omitempty"`
 	Prompt        *bool     `json:"prompt,omitempty"`
-	Budgets       *struct {
-		Session    *fileBudget `json:"session,omitempty"`
-		Capability *fileBudget `json:"capability,omitempty"`
-	} `json:"budgets,omitempty"`
+	Budgets       Budgets   `json:"budgets"`
 }
 
-func mergeFile(v *viper.Viper, path string) error {
+// mergeFile returns the budgets by themselves: they come from the file alone, as a
+// repository can bring along an environment.
+func mergeFile(v *viper.Viper, path string) (Budgets, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return Budgets{}, nil
 	}
 	if err != nil {
-		return fault.IO("reading the configuration", err)
+		return Budgets{}, fault.IO("reading the configuration", err)
 	}
 	f := file{SchemaVersion: 1}
 	if _, _, err := yamldoc.Decode(text, &f); err != nil {
-		return invalid("%s: %w", path, err)
+		return Budgets{}, invalid("%s: %w", path, err)
 	}
 	if f.SchemaVersion != 1 {
-		return invalid("%s: schema_version is %d, this air knows 1", path, f.SchemaVersion)
+		return Budgets{}, invalid("%s: schema_version is %d, this air knows 1", path, f.SchemaVersion)
 	}
-	if err := f.checkBudgets(path); err != nil {
-		return err
+	if err := f.Budgets.check(path); err != nil {
+		return Budgets{}, err
 	}
 	doc, err := json.Marshal(f)
 	if err != nil {
-		return err
+		return Budgets{}, err
 	}
 	var settings map[string]any
 	if err := json.Unmarshal(doc, &settings); err != nil {
-		return err
+		return Budgets{}, err
 	}
-	return v.MergeConfigMap(settings)
+	return f.Budgets, v.MergeConfigMap(settings)
 }
 
 // override takes what the environment sets; an empty variable sets nothing.

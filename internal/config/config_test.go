@@ -36,7 +36,7 @@ func TestLoad(t *testing.T) {
 		{"wrong type in the environment", "", map[string]string{"AIR_PROMPT": "maybe"}, config.Config{}, "AIR_PROMPT"},
 		{"budgets", "budgets:\n  session: {calls: 5, bytes_out: 1125899906842624}\n  capability: {wall_seconds: 60}\n", nil,
 			config.Config{Mode: "workspace-write", PlainHTTP: []string{}, Prompt: true, Budgets: config.Budgets{
-				Session: config.Budget{Calls: 5, BytesOut: 1 << 50}, Capability: config.Budget{WallSeconds: 60},
+				Session: config.Budget{Calls: new(int64(5)), BytesOut: new(int64(1 << 50))}, Capability: config.Budget{WallSeconds: new(int64(60))},
 			}}, ""},
 		{"empty budgets", "budgets:\n  session: {}\n", nil, config.Config{Mode: "workspace-write", PlainHTTP: []string{}, Prompt: true}, ""},
 		{"budget of nothing", "budgets: {session: {calls: 0}}\n", nil, config.Config{}, "budgets.session.calls is 0: a number from 1"},

@@ -17,18 +17,18 @@ type Literal struct {
 	Name     bool // it names a member of an object
 }
 
-// Each visits the strings in the order of the text. It reports whether the text can be
-// JSON as far as strings show: a text of which it cannot be has strings that end nowhere.
-func Each(text []byte, visit func(Literal)) bool {
+// Each visits the strings in the order of the text, of a text that is no JSON those up to
+// one that ends nowhere.
+func Each(text []byte, visit func(Literal)) {
 	for at := 0; ; {
 		start := bytes.IndexByte(text[at:], '"')
 		if start < 0 {
-			return true
+			return
 		}
 		from := at + start
 		to := end(text, from)
 		if to < 0 {
-			return false
+			return
 		}
 		visit(Literal{from, to, isName(text[to:])})
 		at = to

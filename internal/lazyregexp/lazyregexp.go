@@ -19,6 +19,9 @@ func New(expression string) *Regexp {
 // MatchString reports whether the text contains a match.
 func (r *Regexp) MatchString(text string) bool { return r.compiled().MatchString(text) }
 
+// FindStringIndex returns where the first match begins and ends, nil where there is none.
+func (r *Regexp) FindStringIndex(text string) []int { return r.compiled().FindStringIndex(text) }
+
 // FindStringSubmatch returns the first match and its groups, nil where there is none.
 func (r *Regexp) FindStringSubmatch(text string) []string {
 	return r.compiled().FindStringSubmatch(text)

@@ -5,15 +5,16 @@ import (
 	"strings"
 )
 
-// around is how far from an anchor a match of its pattern may begin or end.
-const around = 300
+// around is how far from an anchor a match of its pattern may begin or end. No pattern
+// fits more of a normal text.
+const around = 1 << 10
 
 // find returns the name of a pattern that a normal text fits, "" for none.
-func find(text string) string {
-	s := theSet()
+func (s *set) find(text string) string {
 	windows := make([]window, len(s.patterns))
 	found := ""
-	s.anchors.Each(text, func(at, id int) int {
+	flat := strings.ReplaceAll(text, "\n", " ")
+	s.anchors.Each(flat, func(at, id int) int {
 		if found != "" {
 			return len(text)
 		}
@@ -23,13 +24,13 @@ func find(text string) string {
 			w.to = at + around
 			return 0
 		}
-		found = s.fits(pattern, text, *w)
+		found = s.fits(pattern, text, flat, *w)
 		*w = window{max(0, at-around), at + around}
 		return 0
 	})
 	for i, w := range windows {
 		if found == "" {
-			found = s.fits(i, text, w)
+			found = s.fits(i, text, flat, w)
 		}
 	}
 	return found
@@ -38,22 +39,27 @@ func find(text string) string {
 // window is a piece of a text in which one pattern may fit.
 type window struct{ from, to int }
 
-// mostMatches bounds the matches of one window whose neighbourhood is looked at.
-const mostMatches = 100
-
-func (s *set) fits(pattern int, text string, w window) string {
+// fits looks at each match that can be an order: however many there are before it.
+func (s *set) fits(pattern int, text, flat string, w window) string {
 	if w.to == 0 {
 		return ""
 	}
 	p := &s.patterns[pattern]
 	to := min(w.to, len(text))
-	if !p.mayFit(text[w.from:min(to+nearBytes, len(text))]) {
+	if !p.mayFit(flat[w.from:min(to+nearBytes, len(text))]) {
 		return ""
 	}
-	for _, match := range p.text().FindAllStringIndex(text[w.from:to], mostMatches) {
-		if p.nearFits(text[w.from+match[0]:]) {
+	for at := w.from; at < to; {
+		match := p.text.FindStringIndex(text[at:to])
+		if match == nil {
+			return ""
+		}
+		at += match[0]
+		far := p.far(text[at:])
+		if far == 0 {
 			return p.name
 		}
+		at += far
 	}
 	return ""
 }
@@ -62,12 +68,16 @@ func (p *compiled) mayFit(text string) bool {
 	return slices.ContainsFunc(p.also, func(also string) bool { return strings.Contains(text, also) })
 }
 
-func (p *compiled) nearFits(text string) bool {
-	text = text[:min(nearBytes, len(text))]
+// far is by how much a match that the text begins with is too far from what is to be near,
+// at least: 0 where it is near enough.
+func (p *compiled) far(text string) int {
+	far := 0
 	for _, near := range p.near {
-		if !near().MatchString(text) {
-			return false
+		match := near.FindStringIndex(text)
+		if match == nil {
+			return len(text)
 		}
+		far = max(far, match[0]-nearBytes)
 	}
-	return true
+	return far
 }

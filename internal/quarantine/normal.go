@@ -20,22 +20,36 @@ type normal struct {
 	tags    bool // in a text of characters that nobody sees
 }
 
-// cut is at most n, on a character border.
-func cut(text string, n int) int {
-	if len(text) <= n {
-		return len(text)
-	}
-	for n > 1 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return n
-}
-
 // keep forgets all but the last n bytes.
 func (w *normal) keep(n int) {
 	if drop := len(w.text) - n; drop > 0 {
 		w.text = w.text[:copy(w.text, w.text[drop:])]
 	}
+}
+
+// runEnd is how much stays of each end of a long word or path.
+const runEnd = 32
+
+// squeeze takes out the middle of words and paths that nobody reads: they would separate
+// the parts of an order by more than a pattern fits.
+func (w *normal) squeeze() {
+	done, copied := 0, 0
+	for at := 0; at < len(w.text); at++ {
+		from := at
+		for at < len(w.text) && isOfPath(w.text[at]) {
+			at++
+		}
+		if at-from > 2*runEnd {
+			done += copy(w.text[done:], w.text[copied:from+runEnd])
+			copied = at - runEnd
+		}
+	}
+	done += copy(w.text[done:], w.text[copied:])
+	w.text = w.text[:done]
+}
+
+func isOfPath(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= '-' && c <= ':' || c == '_' || c == '~' || c == '@'
 }
 
 func (w *normal) write(text string) {

@@ -1,22 +1,25 @@
 package quarantine
 
 import (
-	"regexp"
+	"slices"
+	"strings"
 	"sync"
 
+	"github.com/aircoding/air/internal/lazyregexp"
 	"github.com/aircoding/air/internal/literal"
 )
 
 // pattern is one kind of instruction. Expressions are for normal texts.
 type pattern struct {
 	name string
-	// anchors are texts of which each match of the expression has at least one.
+	// anchors are texts of which each match of the expression has at least one, with a space
+	// for a line end.
 	anchors []string
 	// also are texts of which one is near each match: they are quick to look for.
 	also []string
 	// text is the expression.
 	text string
-	// near are expressions that must fit too, from the match on within nearBytes.
+	// near are expressions that must fit too, at most nearBytes behind where the match begins.
 	near []string
 }
 
@@ -34,7 +37,7 @@ const (
 func patterns() []pattern {
 	return []pattern{
 		// Instructions that the reader had before are to count no more.
-		{name: "ignore-instructions", anchors: []string{"instructions", "prompts", "directives", "guidelines", "guardrails", "programming", "restrictions", "your rules", "safety rules", "system rules"},
+		{name: "ignore-instructions", anchors: []string{"instructions", "prompts", "directives", "guidelines", "guardrails", "programming", "restrictions", "rules"},
 			also: []string{"ignore", "disregard", "forget", "override", "follow", "obey", "attention"},
 			text: `\b(?:ignore|disregard|forget|override|do not follow|don't follow|do not obey|stop following|stop obeying|pay no attention to)\s(?:(?:all|any|every|each|of|the|these|those|its|about|and)\s){0,4}(?:previous|prior|above|earlier|preceding|foregoing|original|initial|existing|system|developer|safety|your|my previous)\s(?:\w+\s){0,2}(?:instructions|prompts|directives|guidelines|guardrails|programming|restrictions|rules)\b`},
 		{name: "ignore-instructions", anchors: []string{"instructions above", "instructions before", "everything above", "everything before", "you were told", "you have been told", "been given"},
@@ -47,9 +50,12 @@ func patterns() []pattern {
 			also: []string{"your "},
 			text: `\byour (?:new|real|actual|true|updated) (?:instructions are|system prompt is)\b`},
 		// A voice that is not the capability's, and speaks of policy.
-		{name: "false-voice", anchors: []string{"system", "<|", "[inst", "<<sys", "developer>", "developer]", "admin>", "admin]", "results>", "result>", "air>", "air]", "runtime>", "runtime]", "policy>"},
+		{name: "false-voice", anchors: slices.Concat([]string{"system", "[inst", "[/inst", "<<sys"},
+			pairs([]string{"developer", "admin", "results", "result", "air", "runtime", "policy"}, []string{">", " >", "]"}),
+			pairs([]string{"developer ", "admin ", "air ", "runtime "}, []string{"message", "prompt", "not", "override"}),
+			pairs([]string{"<|"}, strings.Split("abcdefghijklmnopqrstuvwxyz ", ""))),
 			also: []string{"permission", "approv", "consent", "sandbox", "confirm", "policy", "policies", "trusted mode", "restriction", "guardrail", "without asking", "without prompting", "allow all", "allow every"},
-			text: `</?(?:system|system[-_ ](?:message|prompt|reminder|override|notice)|developer|admin|tool[-_ ]results?|function[-_ ]results?|air|(?:air[-_ ])?(?:policy|runtime|system)) ?>|<\|[a-z_ ]{2,20}\|>|<<sys>>|\[/?(?:inst|(?:system|developer|admin|air|runtime) (?:message|prompt|note|notice|override))\]|\[/?(?:system|developer|admin|air|runtime)\] ?:|(?:^|\n)#{0,6} ?(?:system|air|runtime|developer) (?:message|prompt|note|notice|override) ?:`,
+			text: `</?(?:system|system[-_ ](?:message|prompt|reminder|override|notice)|developer|admin|tool[-_ ]results?|function[-_ ]results?|air|(?:air[-_ ])?(?:policy|runtime|system)) ?>|<\|[a-z ][a-z_ ]{1,19}\|>|<<sys>>|\[/?(?:inst|(?:system|developer|admin|air|runtime) (?:message|prompt|note|notice|override))\]|\[/?(?:system|developer|admin|air|runtime)\] ?:|(?:^|\n)#{0,6} ?(?:system|air|runtime|developer) (?:message|prompt|note|notice|override) ?:`,
 			near: []string{
 				`permission|approv|consent|sandbox|confirm|polic(?:y|ies)|trusted mode|restriction|guardrail|without (?:asking|prompting)|allow all|allow every`,
 				`\byou (?:may|must|can|shall|now|have (?:full|been)|are (?:now|authori|allowed|permitted|free|to))|\b(?:do not|don't|never) (?:ask|prompt|wait|confirm|refuse|tell)|\b(?:ignore|disregard|approve|grant|disable|bypass|skip|allow all|allow every|run all|execute all|proceed)\b|\bthe ` + person + ` (?:has|already)|\b(?:is|are|have been|has been) (?:lifted|suspended|disabled|granted|approved|waived|pre-?approved)`,
@@ -69,7 +75,7 @@ func patterns() []pattern {
 			text: `--no-prompt\b.{0,60}\btrusted\b|\btrusted\b.{0,60}--no-prompt\b|\bair_mode ?= ?'?trusted\b|--mode[ =]'?trusted\b|` + order + `(?:switch|change|set|go|put|enter)\s(?:\w+\s){0,5}trusted mode\b`},
 		{name: "edit-permissions", anchors: []string{"permissions.y", "capabilities.y"},
 			also: []string{"edit ", "modify ", "change ", "overwrite ", "rewrite ", "open ", "append ", "write to ", "add "},
-			text: order + `(?:edit|modify|change|overwrite|rewrite|open|append to|write to|add [^\n]{3,80} to)\s(?:the\s)?(?:file\s)?(?:[^\s]*/)?(?:permissions|capabilities)\.ya?ml\b`,
+			text: order + `(?:edit|modify|change|overwrite|rewrite|open|append to|write to|add [^\n]{3,80} to)\s(?:the\s)?(?:file\s)?(?:[^\s]{0,100}/)?(?:permissions|capabilities)\.ya?ml\b`,
 			near: []string{`\b(?:allow|grant|permit|trust|disable|unrestrict|bypass|deny|approv|everything|all)|run\(|write\(`}},
 		// Consent that somebody else is to give, or is said to have given.
 		{name: "approve-request", anchors: []string{"approve", "authori", "grant"},
@@ -86,13 +92,13 @@ func patterns() []pattern {
 			text: order + `(?:grant|give|allow)\s(?:yourself|this (?:capability|tool))\s(?:\w+\s){0,3}(?:access|permissions?|rights|privileges|everything)\b`},
 		// A person who is to be kept out of it.
 		{name: "do-not-ask", anchors: []string{"ask", "prompt", "consult", "check with", "checking with", "bother"},
-			also: []string{"do not ", "don't ", "never ", "no need ", "not need", "not have to", "don't have to", "stop ", "avoid "},
+			also: []string{"do not ", "don't ", "never ", "no need ", "not need", "need not ", "not have to", "don't have to", "stop ", "avoid "},
 			text: order + `(?:do not|don't|never|no need to|there is no need to|you need not|you do not need to|you don't need to|you do not have to|you don't have to|stop|avoid)\s(?:ever\s)?(?:ask|asking|prompt|prompting|consult|consulting|check with|checking with|bother|bothering)\s(?:the|a|your|any)\s` + person + `\s(?:\w+\s){0,4}?(?:permission|approval|consent|confirmation|authori[sz]ation|before|first|again)\b`},
-		{name: "do-not-ask", anchors: []string{"'s approval", "'s permission", "'s consent", "'s confirmation"},
+		{name: "do-not-ask", anchors: []string{"approval", "permission", "consent", "confirmation"},
 			also: []string{"do ", "don't ", "never ", "need "},
 			text: order + `(?:do not|don't|never|no need to|you need not|you do not need|you don't need)\s(?:to\s)?(?:wait for|request|seek|ask for|need|require)\s(?:the|a|your)\s` + person + `'s\s(?:\w+\s){0,2}(?:approval|permission|consent|confirmation)\b`},
 		{name: "do-not-ask", anchors: []string{"without asking", "without prompting", "without consulting", "without notifying", "without informing", "without telling"},
-			also: []string{"proceed", "continue", "act ", "go ahead", "carry on", "do ", "run ", "execute ", "apply ", "call ", "use ", "delete ", "push "},
+			also: []string{"proceed", "continue", "act", "go ahead", "carry on", "do ", "run ", "execute ", "apply ", "call ", "use ", "delete ", "push "},
 			text: order + `(?:proceed|continue|act|go ahead|carry on|(?:do|run|execute|apply|call|use|delete|push)\s(?:(?:it|this|that|these|them|the|all|any|every|following|next|command|commands|tool|tools|call|calls|action|actions|so)\s?){1,5})(?:\s?(?:with|and|to)?\s?(?:\w+\s){0,4}?)\s?without (?:asking|prompting|consulting|notifying|informing|telling)\s(?:the|your|a)\s` + person + `\b`},
 		{name: "hide", anchors: []string{"tell", "mention", "reveal", "inform", "alert", "notify", "warn", "disclose"},
 			also: []string{"do not ", "don't ", "never "},
@@ -112,40 +118,46 @@ func patterns() []pattern {
 	}
 }
 
-// nearBytes is how far from a match what is near may begin.
+// nearBytes is how far behind the beginning of a match what is near may begin.
 const nearBytes = 400
+
+// pairs are all the beginnings with all the ends.
+func pairs(begins, ends []string) (all []string) {
+	for _, begin := range begins {
+		for _, end := range ends {
+			all = append(all, begin+end)
+		}
+	}
+	return all
+}
 
 // compiled is a pattern made ready.
 type compiled struct {
 	name string
 	also []string
-	text func() *regexp.Regexp
-	near []func() *regexp.Regexp
+	text *lazyregexp.Regexp
+	near []*lazyregexp.Regexp
 }
 
 func compile(p pattern) compiled {
-	c := compiled{name: p.name, also: p.also, text: lazily(p.text)}
+	c := compiled{name: p.name, also: p.also, text: lazyregexp.New(p.text)}
 	for _, near := range p.near {
-		c.near = append(c.near, lazily(near))
+		c.near = append(c.near, lazyregexp.New(near))
 	}
 	return c
 }
 
-func lazily(expression string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
-}
-
-// set is all patterns with what finds their anchors.
+// set are patterns with what finds their anchors.
 type set struct {
 	anchors  *literal.Set
 	byAnchor []int // the pattern of each anchor
 	patterns []compiled
 }
 
-var theSet = sync.OnceValue(func() *set {
+func newSet(patterns []pattern) *set {
 	s := &set{}
 	var texts []literal.Text
-	for i, p := range patterns() {
+	for i, p := range patterns {
 		s.patterns = append(s.patterns, compile(p))
 		for _, anchor := range p.anchors {
 			texts = append(texts, literal.Text{Text: anchor})
@@ -154,4 +166,6 @@ var theSet = sync.OnceValue(func() *set {
 	}
 	s.anchors = literal.New(texts)
 	return s
-})
+}
+
+var theSet = sync.OnceValue(func() *set { return newSet(patterns()) })

@@ -10,33 +10,29 @@ package quarantine
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/aircoding/air/internal/jsonstring"
+	"github.com/aircoding/air/internal/text"
 )
 
-// Text returns the name of the first pattern that a text fits, "" for none. It ends with
-// the cause when ctx does.
-func Text(ctx context.Context, text string) (pattern string, err error) {
+// JSON returns the name of the first pattern that the strings of a JSON text fit, "" for
+// none: all of them in their order, names of members included, as who reads it reads them
+// together. What is not JSON is looked at as a text, too. It ends with the cause when ctx
+// does.
+func JSON(ctx context.Context, document []byte) (pattern string, err error) {
 	s := scanner{ctx: ctx}
-	s.add(text)
-	return s.result()
-}
-
-// JSON is Text for all strings of a JSON text in their order, names of members included:
-// who reads it reads them together. What is not JSON is taken for a text.
-func JSON(ctx context.Context, text []byte) (pattern string, err error) {
-	s := scanner{ctx: ctx}
-	ok := jsonstring.Each(text, func(l jsonstring.Literal) {
+	jsonstring.Each(document, func(l jsonstring.Literal) {
 		if s.done() {
 			return
 		}
-		if part, valid := jsonstring.Unquote(text[l.From:l.To]); valid {
+		if part, valid := jsonstring.Unquote(document[l.From:l.To]); valid {
 			s.add(part)
 			s.add("\n\n")
 		}
 	})
-	if !ok && !s.done() {
-		s.add(string(text))
+	if !s.done() && !json.Valid(document) {
+		s.add(string(document))
 	}
 	return s.result()
 }
@@ -44,9 +40,8 @@ func JSON(ctx context.Context, text []byte) (pattern string, err error) {
 const (
 	// piece is how much normal text is looked at together.
 	piece = 32 << 10
-	// overlap is how much of it is looked at again with the next piece; no pattern fits
-	// more.
-	overlap = 1 << 10
+	// overlap is how much of it is looked at again with the next piece.
+	overlap = around + nearBytes
 )
 
 // scanner looks at a text of any length in pieces.
@@ -59,11 +54,11 @@ type scanner struct {
 
 func (s *scanner) done() bool { return s.pattern != "" || s.err != nil }
 
-func (s *scanner) add(text string) {
-	for len(text) > 0 && !s.done() {
-		n := cut(text, piece)
-		s.normal.write(text[:n])
-		text = text[n:]
+func (s *scanner) add(part string) {
+	for len(part) > 0 && !s.done() {
+		head := text.Head(part, piece)
+		s.normal.write(head)
+		part = part[len(head):]
 		if len(s.normal.text) >= piece {
 			s.look()
 			s.normal.keep(overlap)
@@ -80,6 +75,7 @@ func (s *scanner) result() (string, error) {
 
 func (s *scanner) look() {
 	if s.err = context.Cause(s.ctx); s.err == nil {
-		s.pattern = find(string(s.normal.text))
+		s.normal.squeeze()
+		s.pattern = theSet().find(string(s.normal.text))
 	}
 }

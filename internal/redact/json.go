@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"encoding/json"
 	"strings"
 
 	"github.com/aircoding/air/internal/jsonstring"
@@ -11,10 +12,11 @@ import (
 // the strings that are nothing but an id or a digest stay: programs read them. What is not
 // JSON is taken for a text.
 func (r *Redactor) JSON(text []byte) []byte {
-	w := walk{redactor: r, text: text}
-	if !jsonstring.Each(text, w.visit) || w.invalid || !isStructure(text[w.before.To:]) {
+	if !json.Valid(text) {
 		return []byte(r.Text(string(text)))
 	}
+	w := walk{redactor: r, text: text}
+	jsonstring.Each(text, w.visit)
 	if w.out == nil {
 		return text
 	}
@@ -28,11 +30,9 @@ type walk struct {
 	out      []byte // nil as long as nothing was replaced
 	done     int    // what of text is in out
 	before   jsonstring.Literal
-	invalid  bool
 }
 
 func (w *walk) visit(l jsonstring.Literal) {
-	w.invalid = w.invalid || !isStructure(w.text[w.before.To:l.From])
 	if !l.Name {
 		w.value(l)
 	}
@@ -40,27 +40,13 @@ func (w *walk) visit(l jsonstring.Literal) {
 }
 
 func (w *walk) value(l jsonstring.Literal) {
-	value, ok := jsonstring.Unquote(w.text[l.From:l.To])
-	if !ok {
-		w.invalid = true
-		return
-	}
+	value, _ := jsonstring.Unquote(w.text[l.From:l.To])
 	redacted := w.redactor.named(w.name(l), value)
 	if redacted == value {
 		return
 	}
 	w.out = append(append(w.out, w.text[w.done:l.From]...), jsonstring.Quote(redacted)...)
 	w.done = l.To
-}
-
-// isStructure reports whether a piece can stand between the strings of a JSON text.
-func isStructure(text []byte) bool {
-	for _, c := range text {
-		if strings.IndexByte("{}[]:,\t\r\n +-.0123456789Eaeflnrstu", c) < 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // name is what a value goes by: the member's name, or the option in front of it in a list

@@ -31,6 +31,7 @@ type Options struct {
 	Rules    string // of the person's permissions.yaml
 	Mode     string
 	Approver permission.Approver
+	Chooser  permission.Chooser
 	Provider runtime.Provider
 	Budgets  runtime.Budgets
 	Backups  backup.Options
@@ -88,25 +89,27 @@ func (r *Rig) registry(o Options) *runtime.Registry {
 		UserFile: rules, GrantsFile: r.Home.Path("grants", filepath.Base(r.Project.Dir)+".json"), Mode: o.Mode, Paths: paths,
 	})
 	check(r, err)
+	kept := backup.Open(filepath.Join(r.Project.Dir, "backups"), o.Backups)
 	registry, err := runtime.New(runtime.Config{
-		Session: r.Session, Permission: engine, Paths: paths, Approver: o.Approver,
+		Session: r.Session, Permission: engine, Paths: paths, Approver: o.Approver, Chooser: o.Chooser,
 		Provider: o.Provider, Misbehaved: o.Misbehaved, Budgets: o.Budgets,
-		Backups: backup.Open(filepath.Join(r.Project.Dir, "backups"), o.Backups),
-	}, append(builtin(r, shell.Place{Root: r.Root, Home: filepath.Dir(r.Home.Dir)}), o.Tools...)...)
+		Backups: kept,
+	}, append(r.builtin(kept), o.Tools...)...)
 	check(r, err)
 	return registry
 }
 
-func builtin(t testing.TB, at shell.Place) []*runtime.Tool {
-	t.Helper()
+func (r *Rig) builtin(kept *backup.Store) []*runtime.Tool {
+	r.Helper()
+	at := shell.Place{Root: r.Root, Home: filepath.Dir(r.Home.Dir)}
 	implementations := map[string]runtime.Implementation{}
-	for _, tools := range []map[string]runtime.Implementation{fs.Tools(), artifact.Tools(), event.Tools(), network.Tools(), question.Tools(), shell.Tools(at), undo.Tools()} {
+	for _, tools := range []map[string]runtime.Implementation{fs.Tools(), artifact.Tools(), event.Tools(), network.Tools(), question.Tools(), shell.Tools(at), undo.Tools(kept, r.Session.ID)} {
 		for name, implementation := range tools {
 			implementations[name] = implementation
 		}
 	}
 	tools, err := capabilities.BuiltinTools(implementations)
-	check(t, err)
+	check(r, err)
 	return tools
 }
 

@@ -2,7 +2,6 @@
 package sqlite
 
 import (
-	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -21,7 +20,7 @@ const waitBusy = 10 * time.Second
 // Open opens or creates the database at path, with mode 0600 in a folder of mode
 // 0700, and applies schema, which must be repeatable. Writers queue for up to ten
 // seconds. A commit survives a crash of the process; after a power cut the last
-// commits may be missing, never half there (WAL with synchronous=NORMAL); see Synced.
+// commits may be missing, never half there (WAL with synchronous=NORMAL).
 func Open(path, schema string) (*sql.DB, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
@@ -56,17 +55,6 @@ func apply(db *sql.DB, schema string) error {
 			return err
 		}
 	}
-}
-
-// Synced runs commit, and what it commits is on the disk when it returns. db is one that
-// Open returned: with its single connection the setting reaches the commit.
-func Synced(ctx context.Context, db *sql.DB, commit func() error) error {
-	if _, err := db.ExecContext(ctx, `PRAGMA synchronous = FULL`); err != nil {
-		return err
-	}
-	err := commit()
-	_, _ = db.ExecContext(ctx, `PRAGMA synchronous = NORMAL`) // what stays FULL is slower, no worse
-	return err
 }
 
 // create makes the file where there is none, for its mode. A file that exists is not

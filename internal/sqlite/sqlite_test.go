@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -87,27 +86,5 @@ func TestOpen(t *testing.T) {
 	var mode string
 	if err := db.QueryRow(`PRAGMA journal_mode`).Scan(&mode); err != nil || mode != "wal" {
 		t.Errorf("journal mode %s %v", mode, err)
-	}
-}
-
-func TestSynced(t *testing.T) {
-	db, err := Open(filepath.Join(t.TempDir(), "x.db"), `CREATE TABLE IF NOT EXISTS t (n INTEGER)`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	level := func() (n int) {
-		if err := db.QueryRow(`PRAGMA synchronous`).Scan(&n); err != nil {
-			t.Error(err)
-		}
-		return n
-	}
-	broken := errors.New("broken")
-	during := 0
-	if err := Synced(t.Context(), db, func() error { during = level(); return broken }); !errors.Is(err, broken) {
-		t.Errorf("got %v, want the commit's error", err)
-	}
-	if during != 2 || level() != 1 { // FULL, then NORMAL
-		t.Errorf("synchronous is %d during the commit and %d after it", during, level())
 	}
 }

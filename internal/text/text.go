@@ -2,7 +2,6 @@
 package text
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -33,25 +32,6 @@ func Printable(s string) string {
 	}, s)
 }
 
-// Escape returns s as one line that shows what it is: whatever could hide or reorder
-// what a person reads, and blanks other than single spaces, appear as \u{..}.
-func Escape(s string) string {
-	var b strings.Builder
-	space := true // a leading space is padding too
-	for i, r := range s {
-		switch {
-		case r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD"):
-			fmt.Fprintf(&b, `\x{%x}`, s[i])
-		case r == ' ' && !space, r != ' ' && Visible(r):
-			b.WriteRune(r)
-		default:
-			fmt.Fprintf(&b, `\u{%x}`, r)
-		}
-		space = r == ' '
-	}
-	return b.String()
-}
-
 // Line returns s as one line of at most limit characters: what cannot be seen is left
 // out, and no run of blanks pushes text out of sight.
 func Line(s string, limit int) string {
@@ -78,15 +58,18 @@ func Line(s string, limit int) string {
 	return b.String()
 }
 
-// Head returns at most the first n bytes of s, cut between two characters.
+// Head returns at most the first n bytes of s, cut between two characters where there are
+// any.
 func Head(s string, n int) string {
-	if len(s) <= n {
+	if n = max(n, 0); len(s) <= n {
 		return s
 	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
+	for at := n; at >= 0 && n-at < utf8.UTFMax; at-- {
+		if utf8.RuneStart(s[at]) {
+			return s[:at]
+		}
 	}
-	return s[:max(n, 0)]
+	return s[:n]
 }
 
 // Cut is Head that says with an ellipsis, beyond the n bytes, that something is missing.

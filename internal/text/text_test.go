@@ -54,6 +54,21 @@ func TestEscape(t *testing.T) {
 		"x\u3164y\ufe0fz":      `x\u{3164}y\u{fe0f}z`,
 		"\xffé\ufffd":          `\x{ff}é` + "\ufffd",
 		"tag\U000e0041\u00a0!": `tag\u{e0041}\u{a0}!`,
+		"Grüße, 世界":            "Grüße, 世界",
+		"\xc3\x28":             `\x{c3}(`,
+		"\x00\x7f\u0085":       `\u{0}\u{7f}\u{85}`,
+		// many of the same
+		"rm x" + strings.Repeat(" ", 500) + "; y": `rm x \u{20}{499}; y`,
+		strings.Repeat("\u200b", 9) + "x":         `\u{200b}{9}x`,
+		// marks
+		"u\u0308ber":                       "u\u0308ber", // an umlaut in its decomposed form
+		"क्ष":                              "क्ष",        // a conjunct
+		"r\u0336m":                         `r\u{336}m`,  // struck through
+		"/\u0301":                          `/\u{301}`,   // on what is no letter
+		"\u0301x":                          `\u{301}x`,   // on what stands before the text
+		"x" + strings.Repeat("\u0301", 50): "x\u0301\u0301\u0301" + `\u{301}{47}`,
+		"5\u20e3":                          `5\u{20e3}`, // enclosed
+		"\u115f\u0301":                     `\u{115f}\u{301}`,
 	} {
 		if got := text.Escape(in); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)
@@ -96,8 +111,9 @@ func TestHeadAndCut(t *testing.T) {
 		{"aé", 2, "a", "a…"},
 		{"日本", 3, "日", "日…"},
 		{"日本", 2, "", "…"},
-		{"\x80\x80\x80", 1, "", "…"},
+		{"\x80\x80\x80\x80\x80", 4, "\x80\x80\x80\x80", "\x80\x80\x80\x80…"},
 		{"abc", -1, "", "…"},
+		{"", -1, "", "…"},
 	} {
 		if got := text.Head(c.in, c.n); got != c.head {
 			t.Errorf("head of %q to %d: got %q, want %q", c.in, c.n, got, c.head)
@@ -122,6 +138,9 @@ func FuzzShown(f *testing.F) {
 			if !utf8.ValidString(shown) {
 				t.Fatalf("%q is no UTF-8", shown)
 			}
+		}
+		if shown := text.Escape(s); text.Escape(shown) != shown || strings.Contains(shown, "  ") || strings.ContainsAny(shown, "\n\t") {
+			t.Fatalf("%q is shown as %q, and that as %q", s, shown, text.Escape(shown))
 		}
 		if line := text.Line(s, n); utf8.RuneCountInString(line) > max(n, 0)+1 || strings.ContainsAny(line, "\n\t") {
 			t.Fatalf("%q is no line of %d characters", line, n)

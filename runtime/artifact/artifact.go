@@ -28,9 +28,6 @@ type New struct {
 	EntityType string // what it belongs to, in the caller's words
 	EntityID   string
 	Metadata   json.RawMessage // an object, or nothing
-	// Synced has the record on the disk too when Create returns, for content that is
-	// lost otherwise.
-	Synced bool
 }
 
 // Owner is the capability that an artifact belongs to, as the code that it was: under
@@ -146,11 +143,7 @@ func (s *Store) Create(ctx context.Context, n New, content io.Reader) (Record, e
 	if err := s.write(ctx, &r, content); err != nil {
 		return Record{}, errors.Join(err, remove(own))
 	}
-	store := s.events.Append
-	if n.Synced {
-		store = s.events.AppendSynced
-	}
-	_, err := store(ctx, r.event(), func(tx *sql.Tx) error {
+	_, err := s.events.Append(ctx, r.event(), func(tx *sql.Tx) error {
 		if err := s.reuse(ctx, tx, &r); err != nil {
 			return err
 		}

@@ -319,22 +319,6 @@ func TestCreateRefuses(t *testing.T) {
 	}
 }
 
-// A record that has to outlast a power cut is on the disk; others may follow their event.
-func TestCreateSynced(t *testing.T) {
-	s := open(t, t.TempDir())
-	if _, err := s.events.DB().Exec(`CREATE TABLE seen (level INTEGER);
-		CREATE TEMP TRIGGER look AFTER INSERT ON artifacts BEGIN INSERT INTO seen SELECT * FROM pragma_synchronous; END`); err != nil {
-		t.Fatal(err)
-	}
-	for synced, want := range map[bool]int{false: 1, true: 2} { // SQLite: 1 is NORMAL, 2 is FULL
-		create(t, s, New{Type: "backup", Synced: synced}, "x")
-		var level int
-		if err := s.events.DB().QueryRow(`SELECT level FROM seen ORDER BY rowid DESC LIMIT 1`).Scan(&level); err != nil || level != want {
-			t.Errorf("synced %v: level %d (%v), want %d", synced, level, err, want)
-		}
-	}
-}
-
 func TestCreateFails(t *testing.T) {
 	cancelled, cancel := context.WithCancel(ctx)
 	cancel()

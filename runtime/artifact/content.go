@@ -11,6 +11,7 @@ import (
 
 	"github.com/aircoding/air/internal/atomicfile"
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/stoppable"
 	"github.com/aircoding/air/runtime/event"
 )
 
@@ -18,7 +19,7 @@ import (
 func (s *Store) write(ctx context.Context, r *Record, content io.Reader) error {
 	hash := sha256.New()
 	err := atomicfile.WriteFrom(r.Path, 0o600, func(w io.Writer) (err error) {
-		r.Size, err = io.Copy(io.MultiWriter(w, hash), io.LimitReader(&reader{ctx, content}, s.limit+1))
+		r.Size, err = io.Copy(io.MultiWriter(w, hash), io.LimitReader(stoppable.Reader(ctx, content), s.limit+1))
 		if err == nil && r.Size > s.limit {
 			return fault.New(fault.ResourceExhausted, "artifact_size", "the content is larger than %d bytes", s.limit).
 				WithHint("split it into several artifacts")
@@ -27,19 +28,6 @@ func (s *Store) write(ctx context.Context, r *Record, content io.Reader) error {
 	})
 	r.SHA256 = hex.EncodeToString(hash.Sum(nil))
 	return event.Storage(err, "storing artifact %s", r.ID)
-}
-
-// reader ends with the context's error once that is done.
-type reader struct {
-	ctx     context.Context
-	content io.Reader
-}
-
-func (r *reader) Read(p []byte) (int, error) {
-	if r.ctx.Err() != nil {
-		return 0, context.Cause(r.ctx)
-	}
-	return r.content.Read(p)
 }
 
 // removeStrays does its best: a file that cannot be removed harms nobody.

@@ -48,7 +48,13 @@ type State struct {
 	UID    uint32 `json:"uid"`
 	GID    uint32 `json:"gid"`
 	// Attributes are the extended attributes that belong to the file's owner.
-	Attributes map[string][]byte `json:"attributes,omitempty"`
+	Attributes []Attribute `json:"attributes,omitempty"`
+}
+
+// Attribute is an extended attribute. Its name need not be UTF-8.
+type Attribute struct {
+	Name  []byte `json:"name"`
+	Value []byte `json:"value"`
 }
 
 // Same reports whether two states are of the same content with the same mode. nil is

@@ -86,7 +86,7 @@ func find(t testing.TB, s *Store, id string) *Past {
 	t.Helper()
 	p, err := s.Find(id)
 	must(t, err)
-	t.Cleanup(func() { _ = p.Close() })
+	t.Cleanup(p.Close)
 	return p
 }
 
@@ -97,7 +97,7 @@ func TestRecorded(t *testing.T) {
 	j, err := s.Begin(ctx, run)
 	must(t, err)
 	before := state("old\x00\n")
-	before.Mode, before.UID, before.GID, before.Attributes = 0o4751, 1, 2, map[string][]byte{"user.note": {0xff, 0}}
+	before.Mode, before.UID, before.GID, before.Attributes = 0o4751, 1, 2, []Attribute{{[]byte("user.\xff"), []byte{0xff, 0}}}
 	first := Change{
 		CallID: "c1", Path: "/p/caf\xe9", Before: before, After: state("new"), At: started,
 		Made: []Folder{{"/p/\xff", 0o750}}, Removed: []Folder{{"/q", 0o2755}},
@@ -201,7 +201,7 @@ func TestTornEnd(t *testing.T) {
 		if len(p.Changes) != want {
 			t.Errorf("cut at %d: %d changes", end, len(p.Changes))
 		}
-		must(t, p.Close())
+		p.Close()
 	}
 	must(t, os.WriteFile(s.path(j.run.ID), append(text[:whole:whole], make([]byte, 5000)...), 0o600))
 	if p := find(t, s, j.run.ID); len(p.Changes) != 1 { // as a power cut leaves it
@@ -228,7 +228,7 @@ func TestDamaged(t *testing.T) {
 		"no beginning":           text[second:],
 		"two beginnings":         append(slices.Clone(text), text[:second]...),
 		"nonsense behind":        append(slices.Clone(text), "nonsense\n"...),
-		"a line without end":     append(slices.Clone(text), bytes.Repeat([]byte("x"), maxFrame+1)...),
+		"a line without end":     append(slices.Clone(text), bytes.Repeat([]byte("x"), MaxRecord+1)...),
 	} {
 		must(t, os.WriteFile(s.path(id), damaged, 0o600))
 		_, err := s.Find(id)
@@ -295,7 +295,7 @@ func TestSteps(t *testing.T) {
 	for _, c := range []struct {
 		step int
 		now  *State
-		want Place
+		want Standing
 	}{
 		{0, nil, Undoable}, {0, state("g"), Undone}, {0, state("x"), Changed},
 		{1, state("b"), Undoable}, {1, nil, Undone}, {1, state("x"), Changed},
@@ -317,7 +317,7 @@ func TestSteps(t *testing.T) {
 func TestForeign(t *testing.T) {
 	for name, c := range map[string]struct {
 		found string // by the second change
-		want  Place
+		want  Standing
 	}{"the first happened": {"2", Undoable}, "the first did not": {"1", Undoable}, "something else": {"theirs", Changed}} {
 		p := &Past{Changes: []Change{
 			{Path: "/a", Before: state("1"), After: state("2")},
@@ -428,7 +428,7 @@ func TestFewRuns(t *testing.T) {
 func TestRecordTooLarge(t *testing.T) {
 	s := Open(t.TempDir(), Options{})
 	j := begin(t, s, Run{})
-	_, err := j.Add(ctx, Change{Path: Path("/" + strings.Repeat("x", maxFrame)), After: state("x")}, nil)
+	_, err := j.Add(ctx, Change{Path: Path("/" + strings.Repeat("x", MaxRecord)), After: state("x")}, nil)
 	failed(t, err, fault.ResourceExhausted, "backup_record")
 	add(t, j, "/a", "", "x")
 	must(t, j.Close())

@@ -13,8 +13,8 @@ import (
 
 const schemaVersion = 1
 
-// maxFrame bounds the line of one record, without the content behind it.
-const maxFrame = 1 << 20
+// MaxRecord bounds the line of one record, without the content behind it, in bytes.
+const MaxRecord = 1 << 20
 
 // frame is one record in the file of a run: a line "CRC JSON", the CRC-32C of the JSON
 // in hex, and behind a change the content that it replaces. It holds one of its fields.
@@ -34,8 +34,8 @@ func (f frame) encode() ([]byte, error) {
 		return nil, err
 	}
 	line := fmt.Appendf(nil, "%08x %s\n", crc32.Checksum(body, castagnoli), body)
-	if len(line) > maxFrame {
-		return nil, fault.New(fault.ResourceExhausted, "backup_record", "the record of the change has %d bytes, the limit is %d", len(line), maxFrame).
+	if len(line) > MaxRecord {
+		return nil, fault.New(fault.ResourceExhausted, "backup_record", "the record of the change has %d bytes, the limit is %d", len(line), MaxRecord).
 			WithHint("make the folders first, or take extended attributes off the file")
 	}
 	return line, nil
@@ -75,7 +75,7 @@ func readFrame(file io.ReaderAt, at, size int64) (f frame, content int64, err er
 // readLine returns the line at an offset without its end.
 func readLine(file io.ReaderAt, at, size int64) ([]byte, error) {
 	var line []byte
-	for chunk := int64(4 << 10); ; chunk = maxFrame {
+	for chunk := int64(4 << 10); ; chunk = MaxRecord {
 		chunk = min(chunk, size-at)
 		line = make([]byte, chunk)
 		if _, err := file.ReadAt(line, at); err != nil && err != io.EOF {
@@ -85,10 +85,10 @@ func readLine(file io.ReaderAt, at, size int64) ([]byte, error) {
 			return line[:end], nil
 		}
 		switch {
-		case chunk == size-at && (chunk < maxFrame || len(bytes.Trim(line, "\x00")) == 0):
+		case chunk == size-at && (chunk < MaxRecord || len(bytes.Trim(line, "\x00")) == 0):
 			return nil, errTorn
-		case chunk == maxFrame:
-			return nil, fmt.Errorf("a record has more than %d bytes", maxFrame)
+		case chunk == MaxRecord:
+			return nil, fmt.Errorf("a record has more than %d bytes", MaxRecord)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/stoppable"
 )
 
 // Past is a run as it was recorded.
@@ -32,7 +33,7 @@ type Past struct {
 }
 
 // Close ends the reading of the run's content.
-func (p *Past) Close() error { return p.file.Close() }
+func (p *Past) Close() { _ = p.file.Close() } // it was only read
 
 // Find returns the run with an id, or with the beginning of one. While it is open, its
 // file stays.
@@ -83,7 +84,7 @@ func (s *Store) undoneAfter(id string) (map[string]string, error) {
 		}
 		if p, err := s.load(newer); err == nil {
 			p.mark(undone)
-			_ = p.Close() // it was only read
+			p.Close()
 		}
 	}
 	return undone, err
@@ -112,6 +113,39 @@ func (s *Store) Last(sessionID string) (*Past, error) {
 			WithHint("air undo --list shows the runs of the whole project")
 	}
 	return last, err
+}
+
+// ToUndo returns a run that can be undone: the one with an id, or with the beginning of
+// one; with "" the last one of the session that stands.
+func (s *Store) ToUndo(sessionID, prefix string) (*Past, error) {
+	var p *Past
+	var err error
+	if prefix == "" {
+		p, err = s.Last(sessionID)
+	} else {
+		p, err = s.Find(prefix)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := p.stands(); err != nil {
+		p.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *Past) stands() error {
+	switch {
+	case p.UnderWay:
+		return fault.New(fault.Conflict, "run_under_way", "run %s (%s) is still under way", p.ID, p.Tool).WithHint("wait for it to end, or name another run")
+	case p.UndoneBy != "":
+		return fault.New(fault.Conflict, "already_undone", "run %s (%s) was undone by run %s", p.ID, p.Tool, p.UndoneBy).
+			WithHint("air undo %s brings its changes back", p.UndoneBy)
+	case len(p.Changes) == 0:
+		return fault.New(fault.NotFound, "nothing_to_undo", "run %s changed no file", p.ID)
+	}
+	return nil
 }
 
 // Summary describes a run in a list.
@@ -148,7 +182,7 @@ func (s *Store) each(visit func(*Past) bool) error {
 		if visit(p) {
 			return nil
 		}
-		_ = p.Close() // it was only read
+		p.Close()
 	}
 	return err
 }
@@ -184,7 +218,7 @@ func (p *Past) read(id string) error {
 		if err != nil {
 			return p.store.damaged(id, "%w", err)
 		}
-		if err := p.take(id, f, at); err != nil {
+		if err := p.adopt(id, f, at); err != nil {
 			return err
 		}
 		switch {
@@ -204,8 +238,8 @@ func (p *Past) read(id string) error {
 	return nil
 }
 
-// take checks a record and takes over what is about the run as a whole.
-func (p *Past) take(id string, f frame, at int64) error {
+// adopt checks a record and takes over what is about the run as a whole.
+func (p *Past) adopt(id string, f frame, at int64) error {
 	switch {
 	case at == 0 && (f.Run == nil || f.SchemaVersion != schemaVersion || f.Run.ID != id):
 		return p.store.damaged(id, "it does not begin with the run in a form that this air knows")
@@ -239,7 +273,7 @@ func (p *Past) Copy(ctx context.Context, to io.Writer, s Step) error {
 	}
 	hash := sha256.New()
 	content := io.NewSectionReader(p.file, s.content, s.To.Size)
-	n, err := io.Copy(io.MultiWriter(to, hash), Interruptible(ctx, content))
+	n, err := io.Copy(io.MultiWriter(to, hash), stoppable.Reader(ctx, content))
 	if err != nil {
 		return err
 	}

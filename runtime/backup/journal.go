@@ -14,6 +14,7 @@ import (
 
 	"github.com/aircoding/air/internal/atomicfile"
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/stoppable"
 )
 
 // maxChanges bounds the records of one run: as many as a capability can make calls.
@@ -140,7 +141,7 @@ func (j *Journal) append(ctx context.Context, line []byte, before *State, conten
 func (j *Journal) copy(ctx context.Context, at int64, before *State, content io.Reader) error {
 	hash := sha256.New()
 	to := io.MultiWriter(io.NewOffsetWriter(j.file, at), hash)
-	n, err := io.Copy(to, io.LimitReader(Interruptible(ctx, content), before.Size+1))
+	n, err := io.Copy(to, io.LimitReader(stoppable.Reader(ctx, content), before.Size+1))
 	if err != nil {
 		return err
 	}
@@ -153,7 +154,7 @@ func (j *Journal) copy(ctx context.Context, at int64, before *State, content io.
 // sync has all that was added on the disk. The name of the file matters once it holds
 // content: a file that was new can be lost to nobody.
 func (j *Journal) sync(named bool) error {
-	if err := j.file.Sync(); err != nil {
+	if err := j.store.syncFile(j.file); err != nil {
 		return err
 	}
 	if !named || j.synced {
@@ -201,19 +202,4 @@ func (j *Journal) Close() error {
 	err = errors.Join(err, j.file.Close())
 	j.file = nil
 	return err
-}
-
-// Interruptible reads until ctx ends, and then fails with its cause.
-func Interruptible(ctx context.Context, r io.Reader) io.Reader { return &interruptible{ctx, r} }
-
-type interruptible struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (i *interruptible) Read(p []byte) (int, error) {
-	if i.ctx.Err() != nil {
-		return 0, context.Cause(i.ctx)
-	}
-	return i.r.Read(p)
 }

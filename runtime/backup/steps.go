@@ -18,17 +18,17 @@ type Step struct {
 	content int64
 }
 
-// Place is how a file stands to a step.
-type Place int
+// Standing is how a file stands to a step.
+type Standing int
 
 const (
-	Changed Place = iota // neither: something else changed it since
-	Undone               // there is nothing to do
+	Changed Standing = iota // neither: something else changed it since
+	Undone                  // there is nothing to do
 	Undoable
 )
 
 // Judge says how the file stands in its current state, nil when there is none.
-func (s Step) Judge(current *State) Place {
+func (s Step) Judge(current *State) Standing {
 	switch {
 	case current.Same(s.To):
 		return Undone

@@ -26,13 +26,16 @@ const (
 type Options struct {
 	Limit int64 // bytes of all runs, 1 GiB; the oldest runs go first
 	Runs  int   // how many, 10,000
+	// Sync has what was written to a file on the disk when it returns; os.File.Sync.
+	Sync func(*os.File) error
 }
 
 // Store keeps the runs of one project. It is safe for use by several processes.
 type Store struct {
-	dir   string
-	limit int64
-	runs  int
+	dir      string
+	limit    int64
+	runs     int
+	syncFile func(*os.File) error
 }
 
 // Open returns the store in a folder, which is made when something is stored.
@@ -43,7 +46,10 @@ func Open(dir string, o Options) *Store {
 	if o.Runs <= 0 {
 		o.Runs = defaultRuns
 	}
-	return &Store{dir: dir, limit: o.Limit, runs: o.Runs}
+	if o.Sync == nil {
+		o.Sync = (*os.File).Sync
+	}
+	return &Store{dir: dir, limit: o.Limit, runs: o.Runs, syncFile: o.Sync}
 }
 
 const (

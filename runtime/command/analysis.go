@@ -7,17 +7,13 @@ import (
 // analysis collects what a command line does.
 type analysis struct {
 	at      Place
-	source  string // the text that is read
-	posix   bool   // as a shell that knows POSIX only would read it
 	effects []permission.Effect
 	index   map[effectKey]int
-	later   []permission.Effect // of redirections, not yet added
-	opaque  string              // the first reason why the whole cannot be known
-	output  int                 // bytes of all effects
+	opaque  string // the first reason why the whole cannot be known
+	output  int    // bytes of all effects and patterns
 	steps   int
 	words   int
 	wraps   int
-	running []string // functions, outermost first
 }
 
 type effectKey struct {
@@ -31,6 +27,15 @@ func (a *analysis) unknown(why string) {
 		a.opaque = why
 	}
 }
+
+// unknownProgram is unknown for what one program does.
+func (a *analysis) unknownProgram(f *finding, why string) {
+	f.raise(permission.RiskOpaque, why)
+	a.unknown(why)
+}
+
+// notKnown says so of something.
+func notKnown(what string) string { return what + " cannot be known before it runs" }
 
 const tooMuch = "it does more than can be followed before it runs"
 
@@ -73,8 +78,8 @@ func (a *analysis) add(e permission.Effect) {
 	}
 }
 
-// ran notes a simple command of which it is known what it does.
-func (a *analysis) ran(words []word, risk permission.Risk, why string) {
+// noteRun notes a simple command of which it is known what it does.
+func (a *analysis) noteRun(words []word, risk permission.Risk, why string) {
 	a.add(permission.Effect{Kind: permission.Run, Target: argvOf(words), Risk: risk, Why: why})
 }
 
@@ -86,8 +91,9 @@ func argvOf(words []word) string {
 	return permission.JoinArgv(argv)
 }
 
-func (a *analysis) noteEnv(name, value string) {
-	if changesWhatRuns(name, value) {
+// noteEnv notes a variable that changes what programs do.
+func (a *analysis) noteEnv(name string, v value) {
+	if changesWhatRuns(name, v) {
 		a.add(permission.Effect{Kind: permission.Env, Target: name})
 	}
 }

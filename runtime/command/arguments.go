@@ -20,13 +20,16 @@ import (
 //	x,exec=$     a command line that it gives to a shell
 //	c,eval=!     a value that may do anything
 //	ext-diff!    an option that may do anything
+//	env==        the value is NAME=value, a variable for what it runs
+//	timing=?>    marks of values go together with that of the same word
+//	data=@       @ # & and *: what the program itself makes of the value
 type spec string
 
 // option is what a spec says about one option.
 type option struct {
 	name  string
 	value byte   // 0: none, '=': one, '?': one in the same word
-	use   string // what its value is, one of the marks above
+	use   string // what its value is, one of the uses
 }
 
 // options are those of a spec, by all of their names. They are not changed: a spec is
@@ -41,6 +44,9 @@ func (s spec) options() map[string]option {
 
 var specs sync.Map // of spec to map[string]option
 
+// uses are the marks that say what a value is.
+const uses = "< << > + $ ! = % @ # & *"
+
 func (s spec) read() map[string]option {
 	options := map[string]option{}
 	for _, token := range strings.Fields(string(s)) {
@@ -53,8 +59,11 @@ func (s spec) read() map[string]option {
 		} else {
 			o.use = token[end:]
 		}
-		if o.use == "?" {
-			o.value, o.use = '?', ""
+		if strings.Trim(o.use, "?") != "" && !oneOf(strings.TrimPrefix(o.use, "?"), uses) {
+			o.use = "!" // a mark that nobody knows
+		}
+		if use, ok := strings.CutPrefix(o.use, "?"); ok {
+			o.value, o.use = '?', use
 		}
 		names := strings.Split(token[:end], ",")
 		o.name = names[len(names)-1]
@@ -74,11 +83,67 @@ type arguments struct {
 	dashes  int    // how many operands stand before "--", -1 where there is none
 }
 
+// parsed are the arguments of a program, told apart.
+type parsed struct {
+	flags    []flag
+	operands []word
+}
+
+// flag is an option, by its name without dashes.
+type flag struct {
+	name  string
+	value word
+}
+
+func (p *parsed) has(names ...string) bool {
+	for _, n := range names {
+		if _, ok := p.value(n); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// value returns the last value of an option.
+func (p *parsed) value(name string) (w word, ok bool) {
+	for _, f := range p.flags {
+		if f.name == name {
+			w, ok = f.value, true
+		}
+	}
+	return w, ok
+}
+
 // use is an option that is more than a switch.
 type use struct {
 	option
 	written word
 	value   word
+}
+
+// reading is how the arguments of a program are read.
+type reading uint8
+
+const (
+	single reading = 1 << iota // one dash begins a long option, as with find and java
+	stop                       // the first operand ends the options
+	named                      // a file name that looks like an option does no harm
+	loose                      // nor does an option that the spec does not name
+)
+
+// parse reads the arguments of a program, raises the risk where an option is not known or
+// a file name could be one, and adds what the known ones do.
+func (f *finding) parse(c *simple, s spec, how reading) arguments {
+	a := (&reader{options: s.options(), single: how&single != 0, stop: how&stop != 0, args: c.args()}).read()
+	switch {
+	case how&loose != 0:
+	case how&named != 0:
+		a.named(c, f)
+	default:
+		a.guard(c, f)
+	}
+	a.apply(c, f)
+	return a
 }
 
 // reader tells options from operands.
@@ -121,10 +186,17 @@ func (r *reader) read() arguments {
 func (r *reader) long(w word) {
 	name, value, inline := strings.Cut(strings.TrimPrefix(w.text[1:], "-"), "=")
 	o, known := r.options[name]
-	if !known || len(name) == 1 && !r.single {
-		if !r.single || !isDigits(name) {
-			r.strange = append(r.strange, w)
-		}
+	switch {
+	case len(name) == 1 && !r.single:
+		known = false
+		r.strange = append(r.strange, w)
+	case !known && !r.single:
+		o, known = r.shortened(name)
+		r.strange = append(r.strange, w)
+	case !known && !isDigits(name):
+		r.strange = append(r.strange, w)
+	}
+	if !known {
 		r.flags = append(r.flags, flag{name: name, value: word{text: value}})
 		return
 	}
@@ -133,6 +205,23 @@ func (r *reader) long(w word) {
 		v = r.next()
 	}
 	r.add(o, w, v)
+}
+
+// shortened is the option whose long name begins so, where it is the only one. As another
+// program may know the name itself, the word stays strange.
+func (r *reader) shortened(name string) (found option, ok bool) {
+	if len(name) < 2 {
+		return found, false
+	}
+	for long, o := range r.options {
+		if len(long) > 1 && strings.HasPrefix(long, name) {
+			if ok && o != found {
+				return option{}, false
+			}
+			found, ok = o, true
+		}
+	}
+	return found, ok
 }
 
 func (r *reader) short(w word) {
@@ -197,8 +286,12 @@ func (a *arguments) apply(c *simple, f *finding) {
 		case "+":
 			f.artifact(u.value)
 		case "$":
-			f.text = append(f.text, innerText{u.value, c.dir})
+			f.runText(u.value, c.dir)
 			f.raise(permission.RiskWorkspace, "it runs another command")
+		case "=":
+			if !f.setting(u.value) {
+				f.sets = append(f.sets, setting{name: u.value.text})
+			}
 		case "!":
 			f.raise(permission.RiskOpaque, "what the option "+dashed(u.name)+" of "+base(c.name())+" does cannot be known before it runs")
 		}
@@ -239,3 +332,13 @@ func dashed(name string) string {
 }
 
 func base(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
+// oneOf reports whether text is one of the names, which are separated by blanks.
+func oneOf(text, names string) bool {
+	for name := range strings.FieldsSeq(names) {
+		if name == text {
+			return true
+		}
+	}
+	return false
+}

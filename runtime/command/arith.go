@@ -81,7 +81,7 @@ func (a *analysis) number(s *shell, x syntax.ArithmExpr) {
 		return
 	}
 	if v := a.operand(s, w); !v.isNumber() {
-		a.unknown("arithmetic evaluates " + a.written(w) + ", which is not known to be a number")
+		a.unknown("arithmetic evaluates " + s.written(w) + ", which is not known to be a number")
 	}
 }
 

@@ -7,18 +7,13 @@ import (
 	"github.com/aircoding/air/runtime/permission"
 )
 
-const awkOptions spec = "F,field-separator= v,assign= f,file= e,source= b,characters-as-bytes c,traditional C,copyright N,use-lc-numeric n,non-decimal-data O,optimize P,posix r,re-interval S,sandbox s,no-optimize t,lint-old csv k"
+const awkOptions spec = "F,field-separator= v,assign= f,file= e,source= b,characters-as-bytes c,traditional C,copyright N,use-lc-numeric " +
+	"n,non-decimal-data O,optimize P,posix r,re-interval S,sandbox s,no-optimize t,lint-old csv k"
 
 // awk is known as far as its program does no more than print, also to files that it
 // names.
 func awk(c *simple, f *finding) {
-	f.raise(permission.RiskReadOnly, "")
-	if helps(c) {
-		return
-	}
-	a := (&reader{options: awkOptions.options(), stop: true, args: c.args()}).read()
-	a.guard(c, f)
-	a.apply(c, f)
+	a := f.parse(c, awkOptions, stop)
 	rest := a.operands
 	var scripts []word
 	for _, o := range a.flags {
@@ -108,9 +103,7 @@ func awkTokens(text string) (tokens []string, ok bool) {
 		case c == ' ' || c == '\t' || c == '\r' || c == '\\':
 			i++
 		case c == '#':
-			for i < len(text) && text[i] != '\n' {
-				i++
-			}
+			i += prefix(text[i:], func(c byte) bool { return c != '\n' })
 		case c == '"':
 			end := closing(text[i:])
 			if end < 0 {
@@ -132,22 +125,27 @@ func awkTokens(text string) (tokens []string, ok bool) {
 			}
 			tokens, i = append(tokens, mark), i+end
 		case letter(c):
-			n := i
-			for i < len(text) && (letter(text[i]) || text[i] >= '0' && text[i] <= '9') {
-				i++
-			}
-			tokens = append(tokens, text[n:i])
+			n := prefix(text[i:], func(c byte) bool { return letter(c) || c >= '0' && c <= '9' })
+			tokens, i = append(tokens, text[i:i+n]), i+n
 		default:
 			n := 1
-			for _, mark := range []string{"||", "|&", "&&", ">=", ">>", "<="} {
-				if strings.HasPrefix(text[i:], mark) {
-					n = 2
-				}
+			if i+1 < len(text) && oneOf(text[i:i+2], "|| |& && >= >> <=") {
+				n = 2
 			}
 			tokens, i = append(tokens, text[i:i+n]), i+n
 		}
 	}
 	return tokens, true
+}
+
+// prefix is how many bytes at the beginning are of a sort.
+func prefix(text string, is func(byte) bool) int {
+	for i := range len(text) {
+		if !is(text[i]) {
+			return i
+		}
+	}
+	return len(text)
 }
 
 func letter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' }

@@ -12,7 +12,8 @@ import (
 // builtin is a command that the shell carries out itself, and that may change the shell.
 type builtin func(a *analysis, s *shell, words []word, how manner) (onFail *shell)
 
-// builtinFor returns nil for the builtins that do what programs do, such as echo.
+// builtinFor returns nil for the builtins that do what programs do, such as echo. It is no
+// table, as some builtins come back to it.
 func builtinFor(name string) builtin {
 	switch name {
 	case "cd":
@@ -43,9 +44,13 @@ func builtinFor(name string) builtin {
 		return readLines
 	case "printf", "test", "[":
 		return evaluating
-	case "wait", "hash", "kill":
+	case "wait", "hash", "jobs":
 		return withOption
-	case "break", "continue", "times", "jobs", "umask", "ulimit", "dirs", "caller", "help", "logout", "suspend", "bg", "fg", "disown", "type", "true", "false", ":", "pwd":
+	case "kill":
+		return asProgram
+	case "read":
+		return readWords
+	case "break", "continue", "times", "umask", "ulimit", "dirs", "caller", "help", "logout", "suspend", "bg", "fg", "disown", "type", "true", "false", ":", "pwd":
 		return harmless
 	}
 	if why := opaqueBuiltins[name]; why != "" {
@@ -57,7 +62,7 @@ func builtinFor(name string) builtin {
 var opaqueBuiltins = map[string]string{
 	"eval": "eval runs text as a command", "source": "source runs a file in the shell itself", ".": "source runs a file in the shell itself",
 	"alias": "an alias gives a name another meaning", "unalias": "an alias gives a name another meaning", "enable": "enable changes what the names of builtins mean",
-	"read": "read changes variables, whose names bash evaluates", "let": "let evaluates text", "bind": "bind runs text", "complete": "complete runs text",
+	"let": "let evaluates text", "bind": "bind runs text", "complete": "complete runs text",
 	"compgen": "compgen evaluates and runs text", "compopt": "compopt changes what completion runs", "fc": "fc runs commands again", "history": "history changes what is run again",
 	"declare": "a quoted declare evaluates its words", "typeset": "a quoted typeset evaluates its words", "local": "a quoted local evaluates its words",
 	"export": "a quoted export evaluates its words", "readonly": "a quoted readonly evaluates its words",
@@ -71,13 +76,13 @@ func opaqueBuiltin(a *analysis, s *shell, words []word, _ manner) *shell {
 // evaluates is for a builtin that runs what cannot be known.
 func (a *analysis) evaluates(s *shell, words []word, why string) *shell {
 	a.unknown(why)
-	a.ran(words, permission.RiskOpaque, why)
+	a.noteRun(words, permission.RiskOpaque, why)
 	s.forgetAll()
 	return nil
 }
 
 func harmless(a *analysis, _ *shell, words []word, _ manner) *shell {
-	a.ran(words, permission.RiskReadOnly, "")
+	a.noteRun(words, permission.RiskReadOnly, "")
 	return nil
 }
 
@@ -87,7 +92,7 @@ func allKnown(words []word) bool {
 }
 
 func changeDir(a *analysis, s *shell, words []word, _ manner) *shell {
-	a.ran(words, permission.RiskReadOnly, "")
+	a.noteRun(words, permission.RiskReadOnly, "")
 	return s.enter(a.target(s, words[1:]))
 }
 
@@ -115,7 +120,7 @@ func (a *analysis) target(s *shell, args []word) []string {
 }
 
 func pushDir(a *analysis, s *shell, words []word, _ manner) *shell {
-	a.ran(words, permission.RiskReadOnly, "")
+	a.noteRun(words, permission.RiskReadOnly, "")
 	if len(words) != 2 || !allKnown(words) || strings.ContainsAny(words[1].text[:min(1, len(words[1].text))], "-+") {
 		onFail := s.enter(nil)
 		s.stack = nil
@@ -127,7 +132,7 @@ func pushDir(a *analysis, s *shell, words []word, _ manner) *shell {
 }
 
 func popDir(a *analysis, s *shell, words []word, _ manner) *shell {
-	a.ran(words, permission.RiskReadOnly, "")
+	a.noteRun(words, permission.RiskReadOnly, "")
 	if len(words) > 1 || len(s.stack) == 0 {
 		onFail := s.enter(nil)
 		s.stack = nil
@@ -141,9 +146,13 @@ func popDir(a *analysis, s *shell, words []word, _ manner) *shell {
 
 // runPlain is command and builtin: what they run is no function.
 func runPlain(a *analysis, s *shell, words []word, how manner) *shell {
-	a.ran(words, permission.RiskReadOnly, "")
+	a.noteRun(words, permission.RiskReadOnly, "")
 	rest := words[1:]
 	for len(rest) > 0 && !rest[0].unknown && strings.HasPrefix(rest[0].text, "-") {
+		if rest[0].text == "--" {
+			rest = rest[1:]
+			break
+		}
 		if strings.ContainsAny(rest[0].text, "vV") {
 			return nil
 		}
@@ -158,18 +167,18 @@ func runPlain(a *analysis, s *shell, words []word, how manner) *shell {
 
 // runInstead is exec. Without words its redirections stay, for all that follows.
 func runInstead(a *analysis, s *shell, words []word, how manner) *shell {
-	p := options{short: "a", stop: true}.parse(words[1:])
-	if len(p.operands) == 0 {
-		return a.evaluates(s, words, "exec without a program changes where everything after it reads and writes")
+	p := (&reader{options: spec("a= c l").options(), stop: true, args: words[1:]}).read()
+	if len(p.operands) == 0 || len(p.strange)+len(p.chance) > 0 {
+		return a.evaluates(s, words, "an exec without a program, or with an option that air does not know, changes everything after it")
 	}
-	a.ran(words, permission.RiskReadOnly, "")
+	a.noteRun(words, permission.RiskReadOnly, "")
 	a.external(s, p.operands, how)
 	return nil
 }
 
 // leave is exit and return. With a word that is no number some shells go on.
 func leave(a *analysis, s *shell, words []word, _ manner) *shell {
-	a.ran(words, permission.RiskReadOnly, "")
+	a.noteRun(words, permission.RiskReadOnly, "")
 	certain := len(words) == 1 || len(words) == 2 && (words[1].text == "$?" || !words[1].unknown && isDecimal(words[1].text))
 	if words[0].text == "return" && !s.inFunc {
 		certain = false
@@ -178,10 +187,37 @@ func leave(a *analysis, s *shell, words []word, _ manner) *shell {
 	return nil
 }
 
+// Options of a shell that do not change how it reads what follows, or what a pattern
+// stands for: letters, names for set -o, and names for shopt.
 const (
-	plainFlags   = "euxfvnabhmCET"
-	plainOptions = " errexit nounset pipefail xtrace verbose noglob noexec allexport noclobber errtrace functrace monitor notify hashall "
+	plainFlags = "euxfvnabhmCET"
+	setNames   = "errexit nounset pipefail xtrace verbose noglob noexec allexport noclobber errtrace functrace monitor notify hashall"
+	shoptNames = "nullglob globstar nocaseglob extglob failglob inherit_errexit lastpipe nocasematch"
 )
+
+// plainLetters reports whether the letters of an option are plain, or among more. It
+// returns the words after those that -o and -O take.
+func plainLetters(letters, more string, args []word) (rest []word, ok bool) {
+	for _, letter := range letters {
+		names := setNames
+		switch {
+		case letter == 'o':
+		case letter == 'O' && strings.Contains(more, "O"):
+			names = shoptNames
+		case strings.ContainsRune(plainFlags+more, letter):
+			continue
+		default:
+			return args, false
+		}
+		if len(args) > 0 {
+			if !allKnown(args[:1]) || !oneOf(args[0].text, names) {
+				return args, false
+			}
+			args = args[1:]
+		}
+	}
+	return args, true
+}
 
 // setOptions is set. Options that change how text is read make what follows unknown.
 func setOptions(a *analysis, s *shell, words []word, _ manner) *shell {
@@ -189,7 +225,7 @@ func setOptions(a *analysis, s *shell, words []word, _ manner) *shell {
 	if !ok {
 		return a.evaluates(s, words, "this set changes how the shell reads what follows")
 	}
-	a.ran(words, permission.RiskReadOnly, "")
+	a.noteRun(words, permission.RiskReadOnly, "")
 	if given {
 		s.params, s.hasParams = paramsOf(operands)
 	}
@@ -208,26 +244,15 @@ func setWords(args []word) (operands []word, given, ok bool) {
 		case w.text == "" || w.text[0] != '-' && w.text[0] != '+':
 			return args, true, true
 		}
-		args = args[1:]
-		for _, letter := range w.text[1:] {
-			if letter == 'o' {
-				if len(args) == 0 {
-					continue
-				}
-				if args[0].unknown || !strings.Contains(plainOptions, " "+args[0].text+" ") {
-					return nil, false, false
-				}
-				args = args[1:]
-			} else if !strings.ContainsRune(plainFlags, letter) {
-				return nil, false, false
-			}
+		if args, ok = plainLetters(w.text[1:], "", args[1:]); !ok {
+			return nil, false, false
 		}
 	}
 	return nil, false, true
 }
 
 func shiftParams(a *analysis, s *shell, words []word, _ manner) *shell {
-	a.ran(words, permission.RiskReadOnly, "")
+	a.noteRun(words, permission.RiskReadOnly, "")
 	if len(words) == 1 && s.hasParams && len(s.params) > 0 {
 		s.params = s.params[1:]
 	} else {
@@ -246,7 +271,7 @@ func unsetNames(a *analysis, s *shell, words []word, _ manner) *shell {
 			return a.evaluates(s, words, "bash evaluates the names that unset is given")
 		}
 	}
-	a.ran(words, permission.RiskReadOnly, "")
+	a.noteRun(words, permission.RiskReadOnly, "")
 	for _, w := range rest {
 		a.assign(s, w.text, value{})
 		if _, ok := s.funcs[w.text]; ok {
@@ -259,11 +284,11 @@ func unsetNames(a *analysis, s *shell, words []word, _ manner) *shell {
 // shellOptions is shopt.
 func shellOptions(a *analysis, s *shell, words []word, _ manner) *shell {
 	for _, w := range words[1:] {
-		if w.unknown || w.pattern || !strings.Contains(" -s -u -q -p -o nullglob dotglob globstar nocaseglob extglob failglob inherit_errexit lastpipe nocasematch"+plainOptions, " "+w.text+" ") {
+		if w.unknown || w.pattern || !oneOf(w.text, "-s -u -q -p -o "+shoptNames+" "+setNames) {
 			return a.evaluates(s, words, "this shopt changes how the shell reads what follows")
 		}
 	}
-	a.ran(words, permission.RiskReadOnly, "")
+	a.noteRun(words, permission.RiskReadOnly, "")
 	return nil
 }
 
@@ -275,7 +300,7 @@ func trapSignals(a *analysis, s *shell, words []word, _ manner) *shell {
 	if !allKnown(args) || len(args) > 1 && args[0].text != "" && args[0].text != "-" && args[0].text != "-p" && args[0].text != "-l" {
 		return a.evaluates(s, words, "trap runs text when something happens")
 	}
-	a.ran(words, permission.RiskReadOnly, "")
+	a.noteRun(words, permission.RiskReadOnly, "")
 	return nil
 }
 
@@ -283,7 +308,7 @@ func getOptions(a *analysis, s *shell, words []word, _ manner) *shell {
 	if len(words) < 3 || !allKnown(words[1:3]) || !syntax.ValidName(words[2].text) {
 		return a.evaluates(s, words, "bash evaluates the name that getopts is given")
 	}
-	a.ran(words, permission.RiskReadOnly, "")
+	a.noteRun(words, permission.RiskReadOnly, "")
 	a.assign(s, words[2].text, value{})
 	return nil
 }
@@ -297,7 +322,7 @@ func readLines(a *analysis, s *shell, words []word, _ manner) *shell {
 	if len(args) > 1 || !allKnown(args) || len(args) == 1 && !syntax.ValidName(args[0].text) {
 		return a.evaluates(s, words, "mapfile may run text, and evaluates names")
 	}
-	a.ran(words, permission.RiskReadOnly, "")
+	a.noteRun(words, permission.RiskReadOnly, "")
 	if len(args) == 1 {
 		a.assign(s, args[0].text, value{})
 	}
@@ -317,7 +342,7 @@ func evaluating(a *analysis, s *shell, words []word, how manner) *shell {
 			return a.evaluates(s, words, why)
 		}
 	}
-	a.ran(words, permission.RiskReadOnly, "")
+	a.noteRun(words, permission.RiskReadOnly, "")
 	return nil
 }
 
@@ -339,16 +364,45 @@ func startsUnknown(written string) bool {
 	return written == "" || strings.ContainsAny(written[:1], "$`-\\'")
 }
 
-// withOption is for builtins that are harmless but for one option each.
+// withOption is for builtins that are harmless but for one option each: wait -p, hash -p
+// and jobs -x.
 func withOption(a *analysis, s *shell, words []word, how manner) *shell {
-	if words[0].text == "kill" {
-		a.external(s, words, how)
-		return nil
+	option := "p"
+	if words[0].text == "jobs" {
+		option = "x"
 	}
 	for _, w := range words[1:] {
-		if w.unknown && startsUnknown(w.text) && w.text != "$!" && w.text != `"$!"` || strings.HasPrefix(w.text, "-") && strings.Contains(w.text, "p") {
-			return a.evaluates(s, words, words[0].text+" -p changes what names stand for")
+		if w.unknown && startsUnknown(w.text) && !oneOf(w.text, `$! "$!"`) || w.pattern && w.mayBeOption() || strings.HasPrefix(w.text, "-") && strings.Contains(w.text, option) {
+			return a.evaluates(s, words, words[0].text+" -"+option+" runs a command, or changes what names stand for")
 		}
 	}
 	return harmless(a, s, words, how)
+}
+
+// asProgram is for a builtin that does what the program of its name does.
+func asProgram(a *analysis, s *shell, words []word, how manner) *shell {
+	a.external(s, words, how)
+	return nil
+}
+
+// readWords is read, with the plain names of variables.
+func readWords(a *analysis, s *shell, words []word, _ manner) *shell {
+	p := (&reader{options: spec("r s e E a= d= i= n= N= p= t= u=").options(), args: words[1:]}).read()
+	names := p.operands
+	if array, ok := p.value("a"); ok {
+		names = append(names, array)
+	}
+	for _, w := range names {
+		if w.unknown || w.pattern || !syntax.ValidName(w.text) {
+			p.strange = append(p.strange, w)
+		}
+	}
+	if len(p.strange)+len(p.chance) > 0 || !allKnown(words) {
+		return a.evaluates(s, words, "bash evaluates the names that read is given")
+	}
+	a.noteRun(words, permission.RiskReadOnly, "")
+	for _, w := range append(names, word{text: "REPLY"}) {
+		a.assign(s, w.text, value{})
+	}
+	return nil
 }

@@ -4,6 +4,9 @@
 package command
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/runtime/permission"
 )
@@ -11,16 +14,9 @@ import (
 // Place is what the meaning of a command line depends on.
 type Place struct {
 	Dir  string            // absolute: where it would run
-	Root string            // absolute: the project's folder; "" for Dir
+	Root string            // absolute: the project's folder; "" where there is none
 	Home string            // what ~ and $HOME stand for
 	Env  map[string]string // what the call adds to the environment
-}
-
-func (p *Place) root() string {
-	if p.Root != "" {
-		return p.Root
-	}
-	return p.Dir
 }
 
 const (
@@ -30,7 +26,7 @@ const (
 	// maxSteps bounds what is followed: loops and functions are gone through more than once.
 	maxSteps = 4000
 	// maxWords bounds the words of all commands, maxValue the bytes of a word or variable
-	// put together, and maxOutput those of all effects.
+	// put together, and maxOutput those of all effects and patterns.
 	maxWords  = 20_000
 	maxValue  = 16 << 10
 	maxOutput = 1 << 20
@@ -58,16 +54,16 @@ func Analyse(text string, at Place) ([]permission.Effect, error) {
 	if err := checkSize(file); err != nil {
 		return nil, err
 	}
-	a := &analysis{at: at, source: text}
+	a := &analysis{at: at}
 	a.notePlace()
-	a.stmts(a.newShell(at.Dir), file.Stmts)
+	a.stmts(newShell(text, at.Dir), file.Stmts)
 	return a.result(text), nil
 }
 
 // notePlace names what the call adds to the environment.
 func (a *analysis) notePlace() {
-	for name, value := range a.at.Env {
-		a.noteEnv(name, value)
+	for _, name := range slices.Sorted(maps.Keys(a.at.Env)) {
+		a.noteEnv(name, value{kind: textValue, text: a.at.Env[name]})
 	}
 	if _, ok := a.at.Env["PS4"]; ok {
 		a.unknown("PS4 holds code that runs where commands are traced")

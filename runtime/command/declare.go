@@ -18,7 +18,7 @@ func (a *analysis) declare(s *shell, d *syntax.DeclClause) {
 			flag := as.Value.Lit()
 			if flag == "" || !strings.ContainsAny(flag[:1], "-+") {
 				a.literal(s, as.Value)
-				a.unknown("which variable " + a.written(as.Value) + " names cannot be known before it runs")
+				a.unknown(notKnown("which variable " + s.written(as.Value) + " names"))
 				s.forgetAll()
 				continue
 			}
@@ -49,7 +49,7 @@ func (a *analysis) declareName(s *shell, variant, flags string, as *syntax.Assig
 		if as.Index != nil {
 			a.arrayIndex(s, as.Index)
 		}
-		a.noteEnv(name, "…")
+		a.noteEnv(name, value{})
 		if variant != "export" && variant != "readonly" {
 			a.assign(s, name, value{})
 		} else if variant == "readonly" {

@@ -26,11 +26,11 @@ func (a *analysis) field(s *shell, w *syntax.Word, all []word) []word {
 	}
 	const most, limit = 20, 1000
 	switch n := braces(w); {
-	case a.posix || n == 0:
+	case s.posix || n == 0:
 		return a.expandWord(s, w, w, all)
 	case n > most:
 		a.unknown("the braces in a word stand for too many words")
-		return append(all, word{text: a.written(w), unknown: true, many: true})
+		return append(all, word{text: s.written(w), unknown: true, many: true})
 	}
 	split := *w
 	if !syntax.SplitBraces(&split) {
@@ -39,13 +39,13 @@ func (a *analysis) field(s *shell, w *syntax.Word, all []word) []word {
 	start := len(all)
 	for one, err := range expand.BracesSeq(nil, &split) {
 		if err != nil || len(all)-start > limit {
-			a.unknown("the braces in " + a.written(w) + " stand for too many words")
-			return append(all[:start], word{text: a.written(w), unknown: true, many: true})
+			a.unknown("the braces in " + s.written(w) + " stand for too many words")
+			return append(all[:start], word{text: s.written(w), unknown: true, many: true})
 		}
 		before := len(all)
 		all = a.expandWord(s, one, w, all)
 		if len(all) == before { // which to some shells is an empty word
-			all = append(all, word{text: a.written(w), unknown: true, many: true})
+			all = append(all, word{text: s.written(w), unknown: true, many: true})
 		}
 	}
 	return all
@@ -75,15 +75,15 @@ func braces(w *syntax.Word) int {
 }
 
 // written is a word as the text has it.
-func (a *analysis) written(w *syntax.Word) string {
+func (s *shell) written(w *syntax.Word) string {
 	if len(w.Parts) == 0 {
 		return ""
 	}
 	start, end := int(w.Pos().Offset()), int(w.End().Offset())
-	if start >= end || end > len(a.source) || !utf8.ValidString(a.source[start:end]) {
+	if start >= end || end > len(s.source) || !utf8.ValidString(s.source[start:end]) {
 		return "$…"
 	}
-	return a.source[start:end]
+	return s.source[start:end]
 }
 
 // expansion is a word on its way to its fields.
@@ -109,7 +109,8 @@ func (a *analysis) expandWord(s *shell, w, written *syntax.Word, all []word) []w
 	}
 	x.flush()
 	if x.unknown || valueTilde(w) {
-		return append(all, word{text: a.written(written), unknown: true, many: x.many})
+		_, pipe := w.Parts[0].(*syntax.ProcSubst)
+		return append(all, word{text: s.written(written), unknown: true, many: x.many, pipe: pipe && len(w.Parts) == 1})
 	}
 	return x.fields
 }
@@ -146,6 +147,7 @@ func (x *expansion) flush() {
 	w := word{text: string(x.plain)}
 	if x.meta || x.bracket && strings.Contains(w.text, "]") {
 		w = word{text: string(x.pattern), pattern: true}
+		x.a.output += len(w.text)
 		if leadsUp.MatchString(w.text) {
 			x.unknown, x.many = true, true
 		}
@@ -337,7 +339,7 @@ func (a *analysis) literal(s *shell, w *syntax.Word) value {
 
 // literalPart adds a part as if it stood in quotes.
 func (x *expansion) literalPart(part syntax.WordPart) {
-	glob := false
+	var glob bool
 	switch p := part.(type) {
 	case *syntax.ParamExp, *syntax.CmdSubst, *syntax.ArithmExp:
 		before := len(x.plain)
@@ -375,7 +377,7 @@ func unescape(text, special string) string {
 	return b.String()
 }
 
-// singleQuoted is the text in ” or $”, where all shells agree on it.
+// singleQuoted is the text in single quotes, or in $ and single quotes, where all shells agree on it.
 func singleQuoted(q *syntax.SglQuoted) (text string, ok bool) {
 	if !q.Dollar {
 		return q.Value, true

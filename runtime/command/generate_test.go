@@ -109,7 +109,7 @@ func (g *generator) command() string {
 	case 7:
 		return g.function() + " " + g.words()
 	case 8:
-		return g.pick("eval ", "read ", "trap ") + g.words()
+		return g.pick("eval ", "read ", "read X", "trap ", "jobs -x ") + g.words()
 	case 9:
 		return g.word() + " " + g.words()
 	}

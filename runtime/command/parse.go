@@ -22,7 +22,27 @@ func checkText(text string) error {
 		return fault.New(fault.InvalidInput, "bad_command", "the command holds %s, which cannot be seen when it is read", why).
 			WithHint(`inside $'…' such a character can be written as \uXXXX`)
 	}
+	if openIn(text) > 2*maxNesting || strings.Count(text, "((")+strings.Count(text, "$[") > 5*maxNesting {
+		return fault.New(fault.InvalidInput, "bad_command", "the command is nested too many levels deep, the limit is %d", maxNesting).
+			WithHint("write it in several commands")
+	}
 	return nil
+}
+
+// openIn is how many brackets of a text are open at once, at the most, whatever they stand
+// for. The parser takes long for many.
+func openIn(text string) (most int) {
+	open := 0
+	for _, c := range []byte(text) {
+		switch c {
+		case '(', '[', '{':
+			open++
+			most = max(most, open)
+		case ')', ']', '}':
+			open = max(0, open-1)
+		}
+	}
+	return most
 }
 
 // hiddenIn names the first character of a text that hides or reorders what a person reads.

@@ -2,6 +2,7 @@ package command
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/aircoding/air/runtime/permission"
@@ -11,14 +12,47 @@ import (
 // be known what they do.
 var programs = together(filePrograms, textPrograms, codePrograms, buildPrograms, gitPrograms, networkPrograms, clusterPrograms, systemPrograms)
 
-func together(tables ...map[string]program) map[string]program {
+// entry is what a table knows of a program: a row, subcommands or a function.
+type entry interface {
+	find(c *simple, f *finding)
+}
+
+func (p program) find(c *simple, f *finding) { p(c, f) }
+
+// table has entries by the names of programs, several of which are separated by blanks.
+type table map[string]entry
+
+func together(tables ...table) map[string]program {
 	all := map[string]program{}
-	for _, table := range tables {
-		for name, p := range table {
-			all[name] = p
+	for _, t := range tables {
+		for names, e := range t {
+			for name := range strings.FieldsSeq(names) {
+				all[name] = e.find
+			}
 		}
 	}
 	return all
+}
+
+func (t table) entry(name string) (entry, bool) {
+	for names, e := range t {
+		if oneOf(name, names) {
+			return e, true
+		}
+	}
+	return nil, false
+}
+
+// look finds what a program does that stands for another one, such as a subcommand.
+func (f *finding) look(e entry, c *simple) {
+	if !helps(c) {
+		e.find(c, f)
+	}
+}
+
+// withArgs is a command with other arguments.
+func withArgs(c *simple, args []word) *simple {
+	return &simple{words: append([]word{c.words[0]}, args...), dir: c.dir}
 }
 
 // programFor finds a program by its base name, also one with a version: python3.12,
@@ -53,10 +87,17 @@ const (
 	writes                     // files that it creates or overwrites
 	touches                    // files and folders that it creates, or changes without losing what they hold
 	removes
-	elsewhere    // of everything it takes, what names a path outside the folder is read
+	elsewhere    // of everything it takes, what is written like a path is read
 	patternFirst // the first is a pattern, the others are read
 	treesAfter   // the same with folders
 	formats      // files that it rewrites without changing what they mean
+)
+
+// Rows that many programs share.
+var (
+	shows      = row{} // something that no operand names
+	readsFiles = row{operands: reads}
+	onlyPrints = row{anyWords: true} // whatever its words are
 )
 
 // row is a program of which it is enough to know the options and what operands are.
@@ -74,19 +115,18 @@ type row struct {
 	here         bool
 	single, stop bool // as in reader
 	anyWords     bool
+	lists        bool // an operand that begins with @ names a file of further words
 	raises       []raise
 }
 
-// raise is a more of risk by certain options or first operands.
+// raise is the risk that certain options add.
 type raise struct {
 	flags string // separated by blanks
 	risk  permission.Risk
 	why   string
 }
 
-func (r row) program() program {
-	return func(c *simple, f *finding) { r.find(c, f) }
-}
+func (r row) program() program { return r.find }
 
 // helps reports whether a program is only asked what it is.
 func helps(c *simple) bool {
@@ -96,34 +136,33 @@ func helps(c *simple) bool {
 	return c.words[1].text == "--version" || c.words[1].text == "--help"
 }
 
-func (r row) find(c *simple, f *finding) {
+func (r row) find(c *simple, f *finding) { r.read(c, f) }
+
+// read also returns the arguments.
+func (r row) read(c *simple, f *finding) arguments {
 	f.anyWords = r.anyWords
-	f.raise(permission.RiskReadOnly, "")
-	if helps(c) {
-		return
-	}
-	a := (&reader{options: r.options.options(), single: r.single, stop: r.stop, args: c.args()}).read()
 	why := r.why
 	if why == "" {
 		why = "it changes files"
 	}
 	f.raise(r.risk, why)
-	if r.guarded {
-		a.guard(c, f)
-	} else if r.named {
-		a.named(c, f)
-	}
+	a := f.parse(c, r.options, r.reading())
+	start := len(f.effects)
 	for _, more := range r.raises {
 		if a.has(strings.Fields(more.flags)...) {
 			f.raise(more.risk, more.why)
 		}
 	}
-	a.apply(c, f)
+	if !r.guarded && !r.named {
+		f.shortened(c, r.options, a.strange)
+	}
+	if r.lists && slices.ContainsFunc(a.operands, func(w word) bool { return strings.HasPrefix(w.text, "@") }) {
+		f.raise(permission.RiskOpaque, base(c.name())+" takes further words from a file")
+	}
 	dir, moved := a.folder()
-	start := len(f.effects)
 	r.operands.add(a.operands, f)
 	if r.operands == elsewhere {
-		r.operands.add(a.strange, f)
+		f.otherOptions(c, a.strange)
 	}
 	if moved {
 		f.below(dir, start)
@@ -131,6 +170,75 @@ func (r row) find(c *simple, f *finding) {
 	if r.here || moved {
 		f.works(dir, moved)
 	}
+	return a
+}
+
+// shortened raises the risk where an option may be a shortened one that has a value.
+func (f *finding) shortened(c *simple, s spec, strange []word) {
+	for _, w := range strange {
+		name, _, _ := strings.Cut(strings.TrimLeft(w.text, "-"), "=")
+		for full, o := range s.options() {
+			if o.value != 0 && strings.HasPrefix(w.text, "--") && strings.HasPrefix(full, name) {
+				f.raise(permission.RiskOpaque, "air does not know the option "+w.text+" of "+base(c.name()))
+			}
+		}
+	}
+}
+
+// otherOptions are those of a tool that the table does not name: what they are named
+// after tells what they write or run.
+func (f *finding) otherOptions(c *simple, strange []word) {
+	for _, w := range strange {
+		name, value, inline := strings.Cut(w.text, "=")
+		switch {
+		case codeName(name):
+			f.raise(permission.RiskOpaque, "what the option "+name+" of "+base(c.name())+" runs cannot be known before it runs")
+		case outputName(name) && inline:
+			f.writeFile(word{text: value, pattern: w.pattern})
+		case outputName(name):
+			f.writeFile(after(c.args(), w))
+		default:
+			f.readNamed(w)
+		}
+	}
+}
+
+// after is the word that follows another one.
+func after(words []word, w word) word {
+	for i := range words[:max(0, len(words)-1)] {
+		if words[i] == w && !strings.HasPrefix(words[i+1].text, "-") {
+			return words[i+1]
+		}
+	}
+	return word{}
+}
+
+// codeName reports whether an option has a name by which programs run its value.
+func codeName(option string) bool {
+	name := strings.ToLower(option)
+	for _, part := range []string{"exec", "hook", "command", "-cmd", "eval", "spawn", "install"} {
+		if strings.Contains(name, part) && !strings.HasPrefix(name, "--no-") && !strings.HasPrefix(name, "--ignore") {
+			return true
+		}
+	}
+	return false
+}
+
+func (r row) reading() reading {
+	how := loose
+	switch {
+	case r.guarded:
+		how = 0
+	case r.named:
+		how = named
+	}
+	if r.single {
+		how |= single
+	}
+	if r.stop {
+		how |= stop
+	}
+	return how
 }
 
 // works notes the folder that a program works on.
@@ -182,101 +290,130 @@ func (o operands) add(all []word, f *finding) {
 		case removes:
 			f.removeFile(w)
 		case elsewhere:
-			if leads(w) {
-				f.readTree(w)
-			}
+			f.readNamed(w)
 		}
 	}
 }
 
-// leads reports whether a word names a path that may lie outside the folder.
-func leads(w word) bool {
-	_, value, assigned := strings.Cut(w.text, "=")
-	return leadsOut(w.text) || assigned && leadsOut(value)
+// readNamed reads what a word, or the value in it, is written like a path of.
+func (f *finding) readNamed(w word) {
+	if w.unknown {
+		return
+	}
+	if namesFile(w.text) {
+		f.readTree(w)
+	}
+	for _, mark := range []string{"=", ":", "@", ","} {
+		if _, value, found := strings.Cut(w.text, mark); found && namesFile(value) && !strings.HasPrefix(value, "//") {
+			f.readTree(word{text: value, pattern: w.pattern})
+		}
+	}
+}
+
+// namesFile reports whether a text is written like a path: what is none does no harm as
+// the name of a file that is not there.
+func namesFile(text string) bool {
+	return strings.ContainsAny(text, "./") && !strings.HasPrefix(text, "-") && !strings.Contains(text, "...") && !strings.Contains(text, "://") &&
+		strings.Trim(text, "0123456789.") != "" || strings.HasPrefix(text, "id_")
 }
 
 func leadsOut(text string) bool {
-	return strings.HasPrefix(text, "/") || text == ".." || strings.HasPrefix(text, "../") || strings.Contains(text, "/../")
+	return strings.HasPrefix(text, "/") || text == ".." || strings.HasPrefix(text, "../") || strings.Contains(text, "/../") || strings.HasSuffix(text, "/..")
 }
 
 // standard are names that stand for no file.
-func standard(w word) bool {
-	if w.unknown || w.pattern {
-		return false
-	}
-	switch w.text {
-	case "", "-", "/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/zero", "/dev/urandom", "/dev/random":
-		return true
-	}
-	return false
+func standard(w word, kind permission.Kind) bool {
+	return !w.unknown && !w.pattern && (w.text == "" || w.text == "-" || isFree(w.text, kind))
 }
 
 func (f *finding) readFile(w word) {
-	if !standard(w) {
+	if !standard(w, permission.Read) {
 		f.read(w)
 	}
 }
 
 // readTree reads a file, or a folder with all below it.
 func (f *finding) readTree(w word) {
-	if standard(w) {
+	if standard(w, permission.Read) {
 		return
 	}
-	n := len(f.effects)
-	f.read(w)
-	f.deep(n)
-}
-
-// deep makes the effects from a number on those of folders with all below them.
-func (f *finding) deep(from int) {
-	for i := from; i < len(f.effects); i++ {
-		f.effects[i].Recursive = true
+	if e := f.read(w); e != nil {
+		e.Recursive = true
 	}
 }
 
-func (f *finding) writeFile(w word) {
-	if standard(w) {
-		return
+func (f *finding) writeFile(w word) *permission.Effect {
+	if standard(w, permission.Write) {
+		return nil
 	}
 	f.raise(permission.RiskWorkspace, "it writes files")
 	if w.pattern {
 		f.raise(permission.RiskDestructive, "it may overwrite all that "+w.text+" matches")
 	}
-	f.write(w)
+	return f.write(w)
 }
 
-func (f *finding) removeFile(w word) {
-	if w.text != "" {
-		f.remove(w)
+// writeTree writes a file, or a folder with all below it.
+func (f *finding) writeTree(w word) {
+	if e := f.writeFile(w); e != nil {
+		e.Recursive = true
 	}
+	f.obeyed(w)
+}
+
+// obeyed adds the folder of workflows, which other programs obey, to what gets a folder by
+// the name that is around it.
+func (f *finding) obeyed(w word) {
+	if base(strings.TrimSuffix(w.text, "/")) == ".github" {
+		f.write(under(w, word{text: "workflows"}))
+	}
+}
+
+func (f *finding) removeFile(w word) *permission.Effect {
+	if w.text == "" {
+		return nil
+	}
+	return f.remove(w)
 }
 
 // touch is a change that loses nothing: of a mode or time, of the form, of a folder.
-func (f *finding) touch(w word) {
-	n := len(f.effects)
+func (f *finding) touch(w word) *permission.Effect {
 	f.raise(permission.RiskWorkspace, "it changes files")
 	switch {
-	case standard(w):
-		return
-	case w.text == "." || w.text == "./" || w.pattern && patternFolder(w.text) == ".":
+	case standard(w, permission.Write):
+		return nil
+	case oneOf(w.text, ". ./") || w.pattern && patternFolder(w.text) == ".":
 		f.readTree(w) // the folder itself, which may be the project, stays as it is
-		return
-	default:
-		f.write(w)
+		return nil
 	}
-	for i := n; i < len(f.effects); i++ {
-		f.effects[i].Known = true
+	e := f.write(w)
+	if e != nil {
+		e.Known = true
+	}
+	return e
+}
+
+// take removes a file or folder whose content is kept elsewhere. What a pattern takes
+// cannot be known.
+func (f *finding) take(w word) {
+	f.raise(permission.RiskWorkspace, moves)
+	if w.pattern {
+		f.raise(permission.RiskDestructive, "it takes away all that "+w.text+" matches")
+	}
+	if e := f.removeFile(w); e != nil {
+		e.Known = !w.pattern
 	}
 }
 
-// take removes a file or folder whose content is kept elsewhere.
-func (f *finding) take(w word) {
-	n := len(f.effects)
-	f.raise(permission.RiskWorkspace, "it changes files")
-	f.removeFile(w)
-	for i := n; i < len(f.effects); i++ {
-		f.effects[i].Known = true
+// beginsWith reports whether text begins with one of the prefixes, which are separated by
+// blanks.
+func beginsWith(text, prefixes string) bool {
+	for prefix := range strings.FieldsSeq(prefixes) {
+		if strings.HasPrefix(text, prefix) {
+			return true
+		}
 	}
+	return false
 }
 
 // runs is a program that runs as a command with other words.

@@ -13,64 +13,96 @@ const (
 	asksFor = "it asks other machines in the person's name"
 )
 
-var (
-	shows     = row{}.program()
-	asks      = row{risk: permission.RiskNetwork, why: asksFor, operands: elsewhere}.program()
-	privilege = func(why string) program {
-		return row{risk: permission.RiskPrivileged, why: why, operands: elsewhere}.program()
-	}
-)
+var asks = row{risk: permission.RiskNetwork, why: asksFor, operands: elsewhere, options: "o,output="}
 
 // clusterPrograms command containers, clusters, clouds and databases.
-var clusterPrograms = map[string]program{
-	"docker": containers, "podman": containers, "nerdctl": containers, "buildah": privilege(daemon),
-	"docker-compose": compose, "podman-compose": compose,
-	"kubectl": kubectl, "oc": kubectl, "k9s": editor, "minikube": privilege(daemon), "kind": privilege(daemon), "k3d": privilege(daemon), "kustomize": subcommands{of: verbs{"build version cfg": asks}}.program(),
-	"helm":      subcommands{options: "n,namespace= kube-context= debug kubeconfig=<", of: verbs{"version env completion verify": shows, "template lint": row{guarded: true, operands: readsTrees, options: "f,values=< set= set-string= set-json= n,namespace= output-dir=> name-template= s,show-only= include-crds a,api-versions= kube-version= strict skip-tests debug g,generate-name quiet with-subcharts no-hooks is-upgrade release-name"}.program(), "show list ls status get history search pull dependency dep repo": asks, "create package": row{risk: permission.RiskWorkspace, why: "it writes files", operands: touches}.program(), "install upgrade uninstall delete rollback test push": privilege(cluster)}}.program(),
-	"terraform": terraform, "tofu": terraform, "terragrunt": privilege(cloud), "pulumi": privilege(cloud), "ansible": privilege(elsewhereWorks), "ansible-playbook": privilege(elsewhereWorks), "packer": privilege(cloud), "vagrant": privilege(daemon),
-	"aws": clouds, "gcloud": clouds, "az": clouds, "gsutil": clouds, "doctl": clouds, "flyctl": clouds, "fly": clouds, "heroku": clouds, "vercel": clouds, "netlify": clouds, "wrangler": clouds, "firebase": clouds, "vault": privilege("it gives away secrets"), "op": privilege("it gives away secrets"), "pass": privilege("it gives away secrets"), "security": privilege("it gives away secrets"),
-	"psql": database("c", "h= p= U= d= c= f,file=! o,output=> v= A t q x w W l X 1 F= R= P= L=> n e a b E H s S T= command= no-psqlrc host= port= username= dbname= csv tuples-only version"), "mysql": database("e", "h,host= P,port= u,user= p,password=? D,database= e,execute= N B,batch s t r V version default-character-set= protocol= skip-column-names table raw silent"), "mariadb": database("e", "h,host= P,port= u,user= p,password=? D,database= e,execute= N B t s V"),
-	"redis-cli": redis, "mongosh": row{risk: permission.RiskOpaque, why: inline}.program(), "mongo": row{risk: permission.RiskOpaque, why: inline}.program(), "pg_dump": row{risk: permission.RiskNetwork, why: "it copies a database", options: "h= p= U= d= n= t= T= N= f,file=> F= j= Z="}.program(), "mysqldump": row{risk: permission.RiskNetwork, why: "it copies a database", options: "r,result-file=>"}.program(), "pg_restore": row{risk: permission.RiskDestructive, why: "it changes a database"}.program(), "createdb": row{risk: permission.RiskPrivileged, why: "it changes a database server"}.program(), "dropdb": row{risk: permission.RiskDestructive, why: "it deletes a database"}.program(), "duckdb": row{risk: permission.RiskOpaque, why: "its statements read and write files"}.program(), "pg_isready": asks,
+var clusterPrograms = table{
+	"docker podman nerdctl":             containers,
+	"buildah minikube kind k3d vagrant": privilege(daemon),
+	"docker-compose podman-compose":     compose,
+	"kubectl oc":                        kubectl,
+	"k9s":                               editor,
+	"kustomize":                         subcommands{of: table{"build version cfg": asks}},
+	"helm": subcommands{options: "n,namespace= kube-context= debug kubeconfig=<", of: table{
+		"version env completion verify": shows,
+		"template lint": row{guarded: true, operands: readsTrees, options: "f,values=< set= set-string= set-json= n,namespace= output-dir=> " +
+			"name-template= s,show-only= include-crds a,api-versions= kube-version= strict skip-tests debug g,generate-name quiet with-subcharts " +
+			"no-hooks is-upgrade release-name"},
+		"show list ls status get history search pull dependency dep repo": asks,
+		"create package": row{risk: permission.RiskWorkspace, why: "it writes files", operands: touches},
+		"install upgrade uninstall delete rollback test push": privilege(cluster),
+	}},
+	"terraform tofu":           terraform,
+	"terragrunt pulumi packer": privilege(cloud),
+	"ansible ansible-playbook": privilege(elsewhereWorks),
+	"aws gcloud az gsutil doctl flyctl fly heroku vercel netlify wrangler firebase": program(clouds),
+	"vault op pass security": privilege("it gives away secrets"),
+	"psql": database("c", "h= p= U= d= c= f,file=! o,output=> v= A t q x w W l X 1 F= R= P= L=> n e a b E H s S T= command= no-psqlrc host= port= "+
+		"username= dbname= csv tuples-only version"),
+	"mysql": database("e", "h,host= P,port= u,user= p,password=? D,database= e,execute= N B,batch s t r V version default-character-set= "+
+		"protocol= skip-column-names table raw silent"),
+	"mariadb":       database("e", "h,host= P,port= u,user= p,password=? D,database= e,execute= N B t s V"),
+	"redis-cli":     program(redis),
+	"mongosh mongo": row{risk: permission.RiskOpaque, why: inline},
+	"pg_dump":       row{risk: permission.RiskNetwork, why: "it copies a database", options: "h= p= U= d= n= t= T= N= f,file=> F= j= Z="},
+	"mysqldump":     row{risk: permission.RiskNetwork, why: "it copies a database", options: "r,result-file=>"},
+	"pg_restore":    row{risk: permission.RiskDestructive, why: "it changes a database"},
+	"createdb":      row{risk: permission.RiskPrivileged, why: "it changes a database server"},
+	"dropdb":        row{risk: permission.RiskDestructive, why: "it deletes a database"},
+	"duckdb":        row{risk: permission.RiskOpaque, why: "its statements read and write files"},
+	"pg_isready":    asks,
+}
+
+func privilege(why string) row {
+	return row{risk: permission.RiskPrivileged, why: why, operands: elsewhere}
 }
 
 const dockerGlobal spec = "c,context= l,log-level= v,version D,debug"
 
 var dockerShows = "ps images version info inspect logs top stats port diff history events"
 
-var containers = subcommands{options: dockerGlobal, of: verbs{
-	dockerShows:               row{}.program(),
-	"build buildx":            row{risk: permission.RiskPrivileged, why: daemon, operands: readsTrees, options: "f,file=< t,tag= build-arg= target= platform= cache-from= cache-to= o,output= progress= secret= ssh= label= network= iidfile=> build-context= builder= p= metadata-file=>"}.program(),
-	"pull search manifest":    row{risk: permission.RiskNetwork, why: "it speaks to a registry"}.program(),
+var containers = subcommands{options: dockerGlobal, of: table{
+	dockerShows: row{},
+	"build buildx": row{risk: permission.RiskPrivileged, why: daemon, operands: readsTrees, options: "f,file=< t,tag= build-arg= " +
+		"target= platform= cache-from= cache-to= o,output= progress= secret= ssh= label= network= iidfile=> build-context= builder= p= " +
+		"metadata-file=>"},
+	"pull search manifest":    row{risk: permission.RiskNetwork, why: "it speaks to a registry"},
 	"push login logout trust": privilege(publishes),
-	"run exec create start stop restart kill pause unpause cp commit tag load import attach wait update rename save export context plugin swarm service stack node secret config init scout": privilege(daemon),
-	"rm rmi":    row{risk: permission.RiskPrivileged, why: "it deletes containers or images"}.program(),
-	"container": subcommands{of: verbs{"ls list ps inspect logs top stats port diff": shows, "run exec create start stop restart kill rm prune cp attach pause unpause rename update wait commit export": privilege(daemon)}}.program(),
-	"image":     subcommands{of: verbs{"ls list inspect history": shows, "pull": asks, "build rm prune push tag load save import": privilege(daemon)}}.program(),
-	"volume":    subcommands{of: verbs{"ls list inspect": shows, "create rm prune": privilege(daemon)}}.program(),
-	"network":   subcommands{of: verbs{"ls list inspect": shows, "create rm prune connect disconnect": privilege(daemon)}}.program(),
-	"system":    subcommands{of: verbs{"df info events": shows, "prune": privilege(daemon)}}.program(),
-	"compose":   compose,
-}}.program()
+	"run exec create start stop restart kill pause unpause cp commit tag load import attach wait update rename save export context plugin swarm " +
+		"service stack node secret config init scout": privilege(daemon),
+	"rm rmi": row{risk: permission.RiskPrivileged, why: "it deletes containers or images"},
+	"container": subcommands{of: table{"ls list ps inspect logs top stats port diff": shows, "run exec create start stop restart kill rm prune cp " +
+		"attach pause unpause rename update wait commit export": privilege(daemon)}},
+	"image": subcommands{of: table{"ls list inspect history": shows, "pull": asks, "build rm prune push tag load save " +
+		"import": privilege(daemon)}},
+	"volume":  subcommands{of: table{"ls list inspect": shows, "create rm prune": privilege(daemon)}},
+	"network": subcommands{of: table{"ls list inspect": shows, "create rm prune connect disconnect": privilege(daemon)}},
+	"system":  subcommands{of: table{"df info events": shows, "prune": privilege(daemon)}},
+	"compose": compose,
+}}
 
-var compose = subcommands{options: "f,file=< p,project-name= profile= env-file=< project-directory=% ansi= progress= parallel= v,version dry-run compatibility all-resources", of: verbs{
+var compose = subcommands{options: "f,file=< p,project-name= profile= env-file=< project-directory=% ansi= progress= parallel= v,version dry-run " +
+	"compatibility all-resources", of: table{
 	"ps ls logs images top port events version": shows,
-	"config convert": shows,
+	"config convert": row{risk: permission.RiskPrivileged, why: "it shows the values of .env"},
 	"pull":           asks,
 	"up down build run exec start stop restart kill rm create pause unpause cp push watch wait attach scale": privilege(daemon),
-}}.program()
+}}
 
-const kubeOptions spec = "n,namespace= context= cluster= kubeconfig=< user= v= request-timeout= s,server=! as=! token=! insecure-skip-tls-verify! certificate-authority=< cache-dir=>"
+const kubeOptions spec = "n,namespace= context= cluster= kubeconfig=< user= v= request-timeout= s,server=! as=! token=! insecure-skip-tls-verify! " +
+	"certificate-authority=< cache-dir=>"
 
-var kubectl = subcommands{options: kubeOptions, of: verbs{
+var kubectl = subcommands{options: kubeOptions, of: table{
 	"version options completion": shows,
-	"get describe logs top api-resources api-versions explain cluster-info events diff wait auth": asks,
-	"config":    kubeConfig,
-	"kustomize": asks,
-	"apply create delete edit patch replace scale rollout set run expose label annotate drain cordon uncordon taint exec cp port-forward proxy attach debug certificate autoscale": privilege(cluster),
-}}.program()
+	"get describe logs top api-resources api-versions explain cluster-info events diff wait auth kustomize": asks,
+	"config": program(kubeConfig),
+	"apply create delete edit patch replace scale rollout set run expose label annotate drain cordon uncordon taint exec cp port-forward proxy " +
+		"attach debug certificate autoscale": privilege(cluster),
+}}
 
 func kubeConfig(c *simple, f *finding) {
-	if len(c.words) > 1 && set("view get-contexts current-context get-clusters get-users")[c.words[1].text] && !strings.Contains(argvText(c.words), "--raw") {
+	if len(c.words) > 1 && oneOf(c.words[1].text, "view get-contexts current-context get-clusters "+
+		"get-users") && !strings.Contains(argvText(c.words), "--raw") {
 		return
 	}
 	f.raise(permission.RiskPrivileged, "it changes which cluster is commanded, or shows its keys")
@@ -78,23 +110,23 @@ func kubeConfig(c *simple, f *finding) {
 
 func argvText(all []word) string { return strings.Join(texts(all), " ") }
 
-var terraform = subcommands{options: "chdir=% version", of: verbs{
+var terraform = subcommands{options: "chdir=% version", of: table{
 	"version":                                 shows,
 	"fmt validate providers graph":            runsCode,
-	"init get plan output show state refresh": row{risk: permission.RiskNetwork, why: asksFor, operands: elsewhere, here: true}.program(),
+	"init get plan output show state refresh": row{risk: permission.RiskNetwork, why: asksFor, operands: elsewhere, here: true},
 	"apply destroy import taint untaint workspace force-unlock login logout": privilege(cloud),
-}}.program()
+}}
 
 // cloudShows begin the names of what only asks.
 var cloudShows = []string{"ls", "list", "describe", "get-", "show", "info", "version", "status", "logs", "tail", "head-", "search"}
 
 // clouds are the command lines of clouds, of which only the verb is known.
 func clouds(c *simple, f *finding) {
-	f.raise(permission.RiskReadOnly, "")
-	if helps(c) || len(c.words) == 1 || len(c.words) == 2 && set("version help info --info")[c.words[1].text] {
+	if len(c.words) == 1 || len(c.words) == 2 && oneOf(c.words[1].text, "version help info --info") {
 		return
 	}
-	operands := (&reader{options: spec("profile= region= output= project= format= query= resource-group= g= o= subscription= zone= limit= filter= n= name=").options(), args: c.args()}).read().operands
+	operands := f.parse(c, "profile= region= output= project= format= query= resource-group= g= o= subscription= zone= limit= filter= n= name=", loose).
+		operands
 	f.raise(permission.RiskPrivileged, cloud)
 	for i, w := range operands {
 		for _, shows := range cloudShows {
@@ -104,9 +136,7 @@ func clouds(c *simple, f *finding) {
 		}
 	}
 	for _, w := range c.args() {
-		if leads(w) {
-			f.readTree(w)
-		}
+		f.readNamed(w)
 		if file, ok := strings.CutPrefix(w.text, "file://"); ok {
 			f.readFile(word{text: file})
 		}
@@ -117,7 +147,8 @@ func clouds(c *simple, f *finding) {
 // that does more than ask.
 func secretive(c *simple) bool {
 	text := argvText(c.words)
-	for _, word := range []string{"secret", "token", "password", "credential", " delete", " create", " update", " put-", " run", " rm", " deploy", " set", " add", " remove", " cp", " mv", " sync", " ssh", "keys", " start", " stop", " terminate"} {
+	for _, word := range []string{"secret", "token", "password", "credential", " delete", " create", " update", " put-", " run", " rm", " deploy",
+		" set", " add", " remove", " cp", " mv", " sync", " ssh", "keys", " start", " stop", " terminate"} {
 		if strings.Contains(text, word) {
 			return true
 		}
@@ -127,16 +158,12 @@ func secretive(c *simple) bool {
 
 // database is a client of a database whose statement an option gives.
 func database(statement string, options spec) program {
-	known := options.options
 	return func(c *simple, f *finding) {
-		f.raise(permission.RiskReadOnly, "")
-		if helps(c) || len(c.words) == 2 && c.words[1].text == "-V" {
+		if len(c.words) == 2 && c.words[1].text == "-V" {
 			return
 		}
-		a := (&reader{options: known(), args: c.args()}).read()
+		a := f.parse(c, options, 0)
 		f.raise(permission.RiskNetwork, "it asks a database")
-		a.guard(c, f)
-		a.apply(c, f)
 		given := false
 		for _, o := range a.flags {
 			if o.name != statement && o.name != "execute" && o.name != "command" {
@@ -169,20 +196,16 @@ func (f *finding) statement(w word) {
 
 // redis is redis-cli.
 func redis(c *simple, f *finding) {
-	f.raise(permission.RiskReadOnly, "")
-	if helps(c) {
-		return
-	}
-	a := (&reader{options: spec("h= p= a= n= u= s= r= i= raw no-raw csv tls user= pass= scan pattern= stat latency bigkeys memkeys no-auth-warning x json").options(), stop: true, args: c.args()}).read()
+	a := f.parse(c, "h= p= a= n= u= s= r= i= raw no-raw csv tls user= pass= scan pattern= stat latency bigkeys memkeys no-auth-warning x json", stop)
 	f.raise(permission.RiskNetwork, "it asks a database")
-	a.guard(c, f)
 	if len(a.operands) == 0 {
 		if !a.has("scan", "stat", "latency", "bigkeys", "memkeys") {
 			f.raise(permission.RiskOpaque, "the commands come from its input")
 		}
 		return
 	}
-	if !set("GET MGET HGET HGETALL HKEYS LRANGE LLEN SMEMBERS SCARD ZRANGE ZCARD KEYS SCAN EXISTS TTL TYPE PING INFO DBSIZE STRLEN XLEN XRANGE TIME ECHO")[strings.ToUpper(a.operands[0].text)] {
+	if !oneOf(strings.ToUpper(a.operands[0].text), "GET MGET HGET HGETALL HKEYS LRANGE LLEN SMEMBERS SCARD ZRANGE ZCARD KEYS SCAN EXISTS TTL TYPE "+
+		"PING INFO DBSIZE STRLEN XLEN XRANGE TIME ECHO") {
 		f.raise(permission.RiskDestructive, "what it changes in a database cannot be brought back")
 	}
 }

@@ -9,42 +9,43 @@ import (
 const inline = "it runs code that stands in the command line"
 
 // codePrograms run code in a language.
-var codePrograms = map[string]program{
-	"python": python, "python3": python, "python2": python, "pypy": python, "pypy3": python,
-	"node":   script("c,check h,help v,version i,interactive test test-only watch enable-source-maps no-warnings trace-warnings trace-deprecation preserve-symlinks stack-trace-limit= max-old-space-size= unhandled-rejections= experimental-vm-modules experimental-strip-types experimental-test-coverage test-reporter= test-name-pattern= test-concurrency= disable-warning= e,eval=! p,print=! r,require=! import=! loader=! experimental-loader=! env-file=<", false),
-	"nodejs": script("e,eval=! p,print=!", false),
-	"tsx":    script("e,eval=! p,print=! tsconfig=< watch no-cache", false), "ts-node": script("e,eval=! p,print=! P,project=< T,transpile-only esm", false),
-	"perl": script("c w W t T v V=? e=! E=! n! p! i! 0=? l=? a F=! I=<< M=! m=! s S x=? d! C=? u U X", false),
-	"ruby": script("c w W=? v version verbose e=! n! p! i! 0=? l a F=! I=<< r=! s S x=? C=! E= T=? U d", false),
-	"php":  script("l i m v n q d=! c=< r=! R=! B=! E=! F=! f=< S=! t=<< a! w s ini version", false),
-	"lua":  script("e=! i l=! v W E", false), "luajit": script("e=! i l=! v b! j=! O=?", false),
-	"Rscript": script("e=! vanilla verbose no-save no-environ quiet", false), "julia": script("e=! E=! project=?  t,threads= L=! i q", false),
-	"elixir": script("e=! r=!", false), "groovy": script("e=!", false), "scala": script("e=!", false), "swipl": script("g=! t=!", false), "tclsh": script("", false), "osascript": row{risk: permission.RiskOpaque, why: inline}.program(),
-	"java": java,
-	"deno": deno,
-	"bun":  bun,
-	"erl":  row{risk: permission.RiskOpaque, why: inline}.program(), "ghci": row{risk: permission.RiskOpaque, why: inline}.program(), "irb": row{risk: permission.RiskOpaque, why: inline}.program(), "ipython": row{risk: permission.RiskOpaque, why: inline}.program(), "jshell": row{risk: permission.RiskOpaque, why: inline}.program(),
-	"sqlite3": sqlite,
+var codePrograms = table{
+	"python python3 python2 pypy pypy3": program(python),
+	"node": script("c,check h,help v,version i,interactive test test-only watch enable-source-maps no-warnings trace-warnings trace-deprecation " +
+		"preserve-symlinks stack-trace-limit= max-old-space-size= unhandled-rejections= experimental-vm-modules experimental-strip-types " +
+		"experimental-test-coverage test-reporter= test-name-pattern= test-concurrency= disable-warning= e,eval=! p,print=! r,require=! import=! " +
+		"loader=! experimental-loader=! env-file=<"),
+	"nodejs":                                script("e,eval=! p,print=!"),
+	"tsx":                                   script("e,eval=! p,print=! tsconfig=< watch no-cache"),
+	"ts-node":                               script("e,eval=! p,print=! P,project=< T,transpile-only esm"),
+	"perl":                                  script("c w W t T v V=? e=! E=! n! p! i! 0=? l=? a F=! I=<< M=! m=! s S x=? d! C=? u U X"),
+	"ruby":                                  script("c w W=? v version verbose e=! n! p! i! 0=? l a F=! I=<< r=! s S x=? C=! E= T=? U d"),
+	"php":                                   script("l i m v n q d=! c=< r=! R=! B=! E=! F=! f=< S=! t=<< a! w s ini version"),
+	"lua":                                   script("e=! i l=! v W E"),
+	"luajit":                                script("e=! i l=! v b! j=! O=?"),
+	"Rscript":                               script("e=! vanilla verbose no-save no-environ quiet"),
+	"julia":                                 script("e=! E=! project=?  t,threads= L=! i q"),
+	"elixir":                                script("e=! r=!"),
+	"groovy scala":                          script("e=!"),
+	"swipl":                                 script("g=! t=!"),
+	"tclsh":                                 script(""),
+	"osascript erl ghci irb ipython jshell": row{risk: permission.RiskOpaque, why: inline},
+	"java":                                  program(java),
+	"deno":                                  program(deno),
+	"bun":                                   program(bun),
+	"sqlite3":                               program(sqlite),
 }
 
 // script is for interpreters: after their options comes the file that they run.
-func script(options spec, single bool) program {
-	known := options.options
+func script(options spec) program {
 	return func(c *simple, f *finding) {
-		if helps(c) {
-			f.raise(permission.RiskReadOnly, "")
-			return
-		}
-		a := (&reader{options: known(), stop: true, single: single, args: c.args()}).read()
-		a.guard(c, f)
-		a.apply(c, f)
+		a := f.parse(c, options, stop)
 		f.runsScript(c, &a)
 	}
 }
 
 // runsScript runs the first operand as code, or what comes from the input.
 func (f *finding) runsScript(c *simple, a *arguments) {
-	f.raise(permission.RiskReadOnly, "")
 	switch {
 	case a.has("version", "v", "V") && len(a.operands) == 0:
 	case a.has("test") && base(c.name()) == "node":
@@ -60,6 +61,10 @@ func (f *finding) runsScript(c *simple, a *arguments) {
 
 // executes is for a file that is run as code.
 func (f *finding) executes(w word) {
+	if standard(w, permission.Read) {
+		f.raise(permission.RiskOpaque, "it runs code that comes from its input")
+		return
+	}
 	if w.unknown || w.pattern {
 		f.raise(permission.RiskOpaque, "which code "+w.text+" stands for cannot be known before it runs")
 		return
@@ -76,27 +81,26 @@ func (f *finding) executes(w word) {
 
 const pythonOptions spec = "B b bb d E h,help i I O OO P q s S u v V,version W= X= x c=! m= check-hash-based-pycs="
 
+// pythonEnvironment is venv and virtualenv.
+var pythonEnvironment = row{risk: permission.RiskWorkspace, why: "it makes an environment", operands: touches, guarded: true,
+	options: "system-site-packages symlinks copies clear! upgrade without-pip prompt= upgrade-deps without-scm-ignore-files="}
+
 // pythonTools are modules that are programs of their own in the table.
 var pythonTools = set("pip pytest mypy ruff black flake8 isort pylint tox poetry build uv coverage pre_commit")
 
 func python(c *simple, f *finding) {
-	f.raise(permission.RiskReadOnly, "")
-	if helps(c) {
-		return
-	}
 	args := c.args()
 	var tail []word
 	for i, w := range args { // what follows a module belongs to it
-		if strings.HasPrefix(w.text, "-") && !strings.HasPrefix(w.text, "--") && strings.HasSuffix(w.text, "m") && !strings.ContainsAny(w.text, "cWX") && i+1 < len(args) {
+		if strings.HasPrefix(w.text, "-") && !strings.HasPrefix(w.text, "--") && strings.HasSuffix(w.text, "m") && !strings.ContainsAny(w.text,
+			"cWX") && i+1 < len(args) {
 			args, tail = args[:i+2], args[i+2:]
 			break
 		} else if !strings.HasPrefix(w.text, "-") || strings.Contains(w.text, "c") && !strings.HasPrefix(w.text, "--") {
 			break
 		}
 	}
-	a := (&reader{options: pythonOptions.options(), stop: true, args: args}).read()
-	a.guard(c, f)
-	a.apply(c, f)
+	a := f.parse(withArgs(c, args), pythonOptions, stop)
 	if a.has("c") {
 		return
 	}
@@ -113,46 +117,34 @@ func (f *finding) pythonModule(c *simple, module word, rest []word) {
 	case module.unknown || module.pattern:
 		f.raise(permission.RiskOpaque, "which module "+name+" stands for cannot be known before it runs")
 	case pythonTools[name]:
-		f.raise(permission.RiskReadOnly, "")
 		f.runs(c, append([]word{{text: strings.ReplaceAll(name, "_", "-")}}, rest...))
 	case name == "unittest" || name == "doctest":
 		f.raise(permission.RiskWorkspace, "it runs the project's tests")
 		elsewhere.add(rest, f)
 		f.works(word{}, false)
 	case name == "json.tool":
-		row{options: "sort-keys no-ensure-ascii json-lines indent= tab no-indent compact"}.second(rest, f)
+		jsonTool(withArgs(c, rest), f)
 	case name == "venv" || name == "virtualenv":
-		row{risk: permission.RiskWorkspace, why: "it makes an environment", operands: touches, guarded: true, options: "system-site-packages symlinks copies clear! upgrade without-pip prompt= upgrade-deps without-scm-ignore-files="}.program()(&simple{words: append([]word{module}, rest...), dir: c.dir}, f)
+		pythonEnvironment.find(withArgs(c, rest), f)
 	case name == "compileall" || name == "py_compile":
 		f.raise(permission.RiskWorkspace, "it writes compiled files")
 		elsewhere.add(rest, f)
 	case name == "http.server":
 		f.raise(permission.RiskNetwork, "it offers the folder to the network")
 		f.works(word{}, false)
-	case set("site sysconfig platform this tokenize ast dis")[name]:
+	case oneOf(name, "site sysconfig platform this tokenize ast dis"):
 		elsewhere.add(rest, f)
 	default:
 		f.raise(permission.RiskOpaque, "air does not know what the module "+name+" does")
 	}
 }
 
-// second is for programs of which the first operand is read and the second written.
-func (r row) second(args []word, f *finding) {
-	a := (&reader{options: r.options.options(), args: args}).read()
-	for i, w := range a.operands {
-		if i == 0 {
-			f.readFile(w)
-		} else {
-			f.writeFile(w)
-		}
-	}
-}
+var jsonTool = secondWritten("sort-keys no-ensure-ascii json-lines indent= tab no-indent compact")
 
 // java runs a class of the project, an archive or a source file. Its options have no
 // end: those that begin with -X and -D but for agents only tune.
 func java(c *simple, f *finding) {
-	f.raise(permission.RiskReadOnly, "")
-	if helps(c) || len(c.words) == 2 && c.words[1].text == "-version" {
+	if len(c.words) == 2 && c.words[1].text == "-version" {
 		return
 	}
 	f.raise(permission.RiskWorkspace, "it runs code of the project")
@@ -169,16 +161,17 @@ func java(c *simple, f *finding) {
 			f.executes(args[0])
 			elsewhere.add(args[1:], f)
 			return
-		case set("-cp -classpath --class-path -p --module-path")[w.text] && len(args) > 0:
+		case oneOf(w.text, "-cp -classpath --class-path -p --module-path") && len(args) > 0:
 			for _, place := range strings.Split(args[0].text, ":") {
 				if leadsOut(place) {
 					f.readTree(word{text: strings.TrimSuffix(place, "*")})
 				}
 			}
 			args = args[1:]
-		case set("-m --module --add-modules --add-opens --add-exports --add-reads")[w.text] && len(args) > 0:
+		case oneOf(w.text, "-m --module --add-modules --add-opens --add-exports --add-reads") && len(args) > 0:
 			args = args[1:]
-		case strings.HasPrefix(w.text, "-D") || strings.HasPrefix(w.text, "-Xm") || strings.HasPrefix(w.text, "-Xs") || strings.HasPrefix(w.text, "-XX:+Use") || set("ea enableassertions da esa dsa server client enable-preview showversion verbose")[name] && strings.HasPrefix(w.text, "-"):
+		case beginsWith(w.text, "-D -Xm -Xs -XX:+Use"):
+		case strings.HasPrefix(w.text, "-") && oneOf(name, "ea enableassertions da esa dsa server client enable-preview showversion verbose"):
 		case strings.HasPrefix(w.text, "-") || strings.HasPrefix(w.text, "@"):
 			f.raise(permission.RiskOpaque, "air does not know the option "+w.text+" of java")
 			return
@@ -193,8 +186,7 @@ func java(c *simple, f *finding) {
 }
 
 func deno(c *simple, f *finding) {
-	f.raise(permission.RiskReadOnly, "")
-	if helps(c) || len(c.words) < 2 {
+	if len(c.words) < 2 {
 		return
 	}
 	switch verb := c.words[1].text; verb {
@@ -205,6 +197,7 @@ func deno(c *simple, f *finding) {
 				f.raise(permission.RiskNetwork, "it fetches code and runs it")
 			}
 		}
+		runsCode.find(withArgs(c, c.words[2:]), f)
 		if verb == "run" {
 			for _, w := range c.words[2:] {
 				if !strings.HasPrefix(w.text, "-") {
@@ -215,9 +208,7 @@ func deno(c *simple, f *finding) {
 		}
 		f.works(word{}, false)
 	case "fmt", "lint", "check", "doc", "info", "task", "compile":
-		f.raise(permission.RiskWorkspace, "it works in the project")
-		elsewhere.add(c.words[2:], f)
-		f.works(word{}, false)
+		runsCode.find(withArgs(c, c.words[2:]), f)
 	case "install", "add", "cache", "update", "outdated", "upgrade":
 		f.raise(permission.RiskNetwork, "it downloads packages")
 	default:
@@ -226,21 +217,18 @@ func deno(c *simple, f *finding) {
 }
 
 func bun(c *simple, f *finding) {
-	f.raise(permission.RiskReadOnly, "")
-	if helps(c) || len(c.words) < 2 {
+	if len(c.words) < 2 {
 		return
 	}
 	switch verb := c.words[1].text; {
-	case set("install i add remove rm update upgrade outdated create link")[verb]:
+	case oneOf(verb, "install i add remove rm update upgrade outdated create link"):
 		f.raise(permission.RiskNetwork, "it downloads packages and runs their scripts")
-	case set("x publish")[verb]:
+	case oneOf(verb, "x publish"):
 		packageRunner(&simple{words: c.words[1:], dir: c.dir}, f)
-	case set("test run build")[verb]:
-		f.raise(permission.RiskWorkspace, "it runs code of the project")
-		elsewhere.add(c.words[2:], f)
-		f.works(word{}, false)
-	case strings.HasPrefix(verb, "-"):
-		f.raise(permission.RiskOpaque, "air does not know the option "+verb+" of bun")
+	case oneOf(verb, "test run build"):
+		runsCode.find(withArgs(c, c.words[2:]), f)
+	case strings.HasPrefix(verb, "-") || oneOf(verb, "exec repl"):
+		f.raise(permission.RiskOpaque, "air does not know what bun "+verb+" does")
 	default:
 		f.executes(c.words[1])
 	}
@@ -248,13 +236,8 @@ func bun(c *simple, f *finding) {
 
 // sqlite is sqlite3. SQL and its dot commands may write files and run commands.
 func sqlite(c *simple, f *finding) {
-	if helps(c) {
-		f.raise(permission.RiskReadOnly, "")
-		return
-	}
-	a := (&reader{options: spec("readonly header noheader csv json line list column html markdown box table separator= nullvalue= batch bail echo stats safe init=! cmd=! version").options(), single: true, args: c.args()}).read()
-	a.guard(c, f)
-	a.apply(c, f)
+	a := f.parse(c, "readonly header noheader csv json line list column html markdown box table separator= nullvalue= batch bail echo stats safe "+
+		"init=! cmd=! version", single)
 	f.raise(permission.RiskWorkspace, "it changes a database")
 	if len(a.operands) < 2 {
 		f.raise(permission.RiskOpaque, "the commands come from its input")
@@ -276,7 +259,7 @@ func sqlite(c *simple, f *finding) {
 
 func harmlessDot(text string) bool {
 	name, _, _ := strings.Cut(strings.TrimSpace(text), " ")
-	return set(".tables .schema .indexes .databases .dbinfo .mode .headers")[name] && !strings.Contains(text, "\n")
+	return oneOf(name, ".tables .schema .indexes .databases .dbinfo .mode .headers") && !strings.Contains(text, "\n")
 }
 
 // sqlReads reports whether a statement only selects.
@@ -284,11 +267,16 @@ func sqlReads(text string) bool {
 	if harmlessDot(text) {
 		return true
 	}
-	upper := strings.ToUpper(strings.TrimSpace(text))
-	for _, act := range []string{"INSERT", "UPDATE", "DELETE", "DROP", "ALTER", "CREATE", "REPLACE", "ATTACH", "PRAGMA", "VACUUM", "TRUNCATE", "GRANT", "INTO", "COPY", "CALL", "EXEC", "LOAD", "WRITEFILE", "READFILE", "EDIT(", "REINDEX", "SET ", "LO_", "FSDIR", "\n."} {
+	if strings.Contains(text, "\n.") {
+		return false
+	}
+	upper := strings.ReplaceAll(strings.Join(strings.Fields(strings.ToUpper(text)), " "), " (", "(")
+	for _, act := range []string{"INSERT", "UPDATE", "DELETE", "DROP", "ALTER", "CREATE", "REPLACE", "ATTACH", "PRAGMA", "VACUUM", "TRUNCATE",
+		"GRANT", "INTO", "COPY", "CALL", "EXEC", "LOAD", "WRITEFILE", "READFILE", "EDIT(", "REINDEX", "SET ", "LO_", "FSDIR", "/*", "--"} {
 		if strings.Contains(upper, act) {
 			return false
 		}
 	}
-	return strings.HasPrefix(upper, "SELECT") || strings.HasPrefix(upper, "EXPLAIN") || strings.HasPrefix(upper, "SHOW") || strings.HasPrefix(upper, "WITH")
+	return strings.HasPrefix(upper, "SELECT") || strings.HasPrefix(upper, "EXPLAIN") || strings.HasPrefix(upper,
+		"SHOW") || strings.HasPrefix(upper, "WITH")
 }

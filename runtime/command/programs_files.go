@@ -1,75 +1,74 @@
 package command
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/aircoding/air/runtime/permission"
 )
 
 // filePrograms look at files, and move, change or pack them.
-var filePrograms = map[string]program{
-	"ls":       row{operands: readsTrees, options: "I,ignore= w,width= T,tabsize= block-size= color=? hide= time= sort= format= time-style= indicator-style= quoting-style= hyperlink=?"}.program(),
-	"dir":      row{operands: readsTrees}.program(),
-	"cat":      row{operands: reads}.program(),
-	"bat":      row{operands: reads, guarded: true, options: "l,language= n,number p,plain A,show-all style= color= paging=never r,line-range= theme= wrap= tabs= P pager=!"}.program(),
-	"head":     row{operands: reads, options: "n,lines= c,bytes="}.program(),
-	"tail":     row{operands: reads, options: "n,lines= c,bytes= s,sleep-interval= pid= max-unchanged-stats="}.program(),
-	"less":     pager(row{operands: reads, guarded: true, options: "N S R F X e E i I n r s g G j= p= x= P= o,log-file=> O=>"}),
-	"more":     pager(row{operands: reads, guarded: true, options: "n,lines= d f l c p s u"}),
-	"file":     row{operands: reads, guarded: true, options: "b,brief i,mime mime-type mime-encoding L,dereference h,no-dereference k,keep-going z Z s,special-files f,files-from=< m,magic-file=< F,separator= e,exclude= N,no-pad n r 0,print0 p,preserve-date extension c v,version"}.program(),
-	"stat":     row{operands: reads, options: "c,format= printf= f= t="}.program(),
-	"du":       row{operands: readsTrees, options: "d,max-depth= B,block-size= t,threshold= X,exclude-from=< exclude= files0-from=<"}.program(),
-	"df":       row{operands: reads, options: "B,block-size= t,type= x,exclude-type= output=?"}.program(),
-	"tree":     row{operands: readsTrees, guarded: true, options: "a d l f x L= R P= I= p u g s h D F q N Q r t c U v i A S n C J X filelimit= gitignore prune noreport dirsfirst matchdirs ignore-case sort=? du si inodes device timefmt= charset= o,output=>"}.program(),
-	"pwd":      row{anyWords: true}.program(),
-	"basename": row{anyWords: true}.program(),
-	"dirname":  row{anyWords: true}.program(),
-	"realpath": row{operands: reads, options: "relative-to= relative-base="}.program(),
-	"readlink": row{operands: reads}.program(),
-	"which":    row{anyWords: true}.program(),
-	"whereis":  row{anyWords: true}.program(),
-	"type":     row{anyWords: true}.program(),
-	"cmp":      row{operands: reads, options: "n,bytes= i,ignore-initial="}.program(),
-	"diff":     row{operands: readsTrees, options: "U,unified= C,context= I,ignore-matching-lines= F,show-function-line= L,label= W,width= x,exclude= X,exclude-from=< S,starting-file= from-file=< to-file=< color=? tabsize= horizon-lines= line-format= D,ifdef="}.program(),
-	"diff3":    row{operands: reads, guarded: true, options: "A,show-all e E m,merge T a,text L,label= x X 3 i"}.program(),
-	"sdiff":    row{operands: reads, guarded: true, options: "w,width= s,suppress-common-lines l i W E b B a"}.program(),
-	"mkdir":    row{risk: permission.RiskWorkspace, operands: touches, options: "m,mode="}.program(),
-	"rmdir":    row{risk: permission.RiskWorkspace, operands: removes}.program(),
-	"touch":    row{risk: permission.RiskWorkspace, operands: touches, options: "d,date= t= r,reference=<"}.program(),
-	"mktemp":   row{risk: permission.RiskWorkspace, options: "p,tmpdir= suffix="}.program(),
-	"mkfifo":   row{risk: permission.RiskWorkspace, operands: writes, options: "m,mode="}.program(),
-	"shred":    row{risk: permission.RiskDestructive, why: "what shred overwrites cannot be brought back", operands: removes, options: "n,iterations= s,size= random-source=<"}.program(),
-	"truncate": row{risk: permission.RiskWorkspace, operands: writes, options: "s,size= r,reference=<"}.program(),
-	"rename":   row{risk: permission.RiskOpaque, why: "rename takes code, or moves files whose names cannot be known"}.program(),
-	"rm":       remove,
-	"unlink":   remove,
-	"cp":       copies(false),
-	"mv":       copies(true),
-	"install":  copies(false),
-	"ln":       link,
-	"chmod":    modes,
-	"chown":    modes,
-	"chgrp":    modes,
-	"dd":       convert,
-	"find":     findFiles,
-	"fd":       row{operands: treesAfter, guarded: true, options: "H,hidden I,no-ignore u,unrestricted s,case-sensitive i,ignore-case g,glob F,fixed-strings a,absolute-path l,list-details L,follow p,full-path 0,print0 d,max-depth= min-depth= E,exclude= t,type= e,extension= S,size= changed-within= changed-before= c,color= j,threads= q,quiet 1 max-results= x,exec! X,exec-batch!"}.program(),
-	"tar":      archive,
-	"zip":      zip,
-	"unzip":    unzip,
-	"gzip":     squeeze, "gunzip": squeeze, "bzip2": squeeze, "bunzip2": squeeze, "xz": squeeze, "unxz": squeeze, "zstd": squeeze, "unzstd": squeeze, "lz4": squeeze, "compress": squeeze, "uncompress": squeeze,
-	"zcat": row{operands: reads}.program(), "bzcat": row{operands: reads}.program(), "xzcat": row{operands: reads}.program(), "zstdcat": row{operands: reads}.program(),
-	"cpio":   row{risk: permission.RiskOpaque, why: "the files that cpio works on cannot be known before it runs"}.program(),
-	"7z":     row{risk: permission.RiskOpaque, why: "air does not know what an archive holds, and where 7z writes it"}.program(),
-	"split":  splits("b,bytes= C,line-bytes= l,lines= n,number= a,suffix-length= d,numeric-suffixes=? x,hex-suffixes=? e,elide-empty-files t,separator= u,unbuffered verbose additional-suffix= filter=$", "x"),
+var filePrograms = table{
+	"ls": row{operands: readsTrees, options: "I,ignore= w,width= T,tabsize= block-size= color=? hide= time= sort= format= time-style= " +
+		"indicator-style= quoting-style= hyperlink=?"},
+	"dir": row{operands: readsTrees},
+	"cat": readsFiles,
+	"bat": row{operands: reads, guarded: true, options: "l,language= n,number p,plain A,show-all style= color= paging=never r,line-range= theme= " +
+		"wrap= tabs= P pager=!"},
+	"head": row{operands: reads, options: "n,lines= c,bytes="},
+	"tail": row{operands: reads, options: "n,lines= c,bytes= s,sleep-interval= pid= max-unchanged-stats="},
+	"less": pager(row{operands: reads, guarded: true, options: "N S R F X e E i I n r s g G j= p= x= P= o,log-file=> O=>"}),
+	"more": pager(row{operands: reads, guarded: true, options: "n,lines= d f l c p s u"}),
+	"file": row{operands: reads, guarded: true, options: "b,brief i,mime mime-type mime-encoding L,dereference h,no-dereference k,keep-going z Z " +
+		"s,special-files f,files-from=! m,magic-file=< F,separator= e,exclude= N,no-pad n r 0,print0 p,preserve-date extension c v,version"},
+	"stat": row{operands: reads, options: "c,format= printf= f= t="},
+	"du":   row{operands: readsTrees, options: "d,max-depth= B,block-size= t,threshold= X,exclude-from=< exclude= files0-from=!"},
+	"df":   row{operands: reads, options: "B,block-size= t,type= x,exclude-type= output=?"},
+	"tree": row{operands: readsTrees, guarded: true, options: "a d l f x L= R P= I= p u g s h D F q N Q r t c U v i A S n C J X filelimit= " +
+		"gitignore prune noreport dirsfirst matchdirs ignore-case sort=? du si inodes device timefmt= charset= o,output=>"},
+	"pwd basename dirname which whereis type": onlyPrints,
+	"realpath": row{operands: reads, options: "relative-to= relative-base="},
+	"readlink": readsFiles,
+	"cmp":      row{operands: reads, options: "n,bytes= i,ignore-initial="},
+	"diff": row{operands: readsTrees, options: "U,unified= C,context= I,ignore-matching-lines= F,show-function-line= L,label= W,width= x,exclude= " +
+		"X,exclude-from=< S,starting-file= from-file=< to-file=< color=? tabsize= horizon-lines= line-format= D,ifdef="},
+	"diff3":  row{operands: reads, guarded: true, options: "A,show-all e E m,merge T a,text L,label= x X 3 i"},
+	"sdiff":  row{operands: reads, guarded: true, options: "w,width= s,suppress-common-lines l i W E b B a"},
+	"mkdir":  row{risk: permission.RiskWorkspace, operands: touches, options: "m,mode="},
+	"rmdir":  row{risk: permission.RiskWorkspace, operands: removes},
+	"touch":  row{risk: permission.RiskWorkspace, operands: touches, options: "d,date= t= r,reference=<"},
+	"mktemp": row{risk: permission.RiskWorkspace, operands: writes, guarded: true, options: "d,directory p,tmpdir=> suffix= q,quiet t u,dry-run"},
+	"mkfifo": row{risk: permission.RiskWorkspace, operands: writes, options: "m,mode="},
+	"shred": row{risk: permission.RiskDestructive, why: "what shred overwrites cannot be brought back", operands: removes,
+		options: "n,iterations= s,size= random-source=<"},
+	"truncate":          row{risk: permission.RiskWorkspace, operands: writes, options: "s,size= r,reference=<"},
+	"rename":            row{risk: permission.RiskOpaque, why: "rename takes code, or moves files whose names cannot be known"},
+	"rm unlink":         program(remove),
+	"cp install":        copies(false),
+	"mv":                copies(true),
+	"ln":                program(link),
+	"chmod chown chgrp": program(modes),
+	"dd":                program(convert),
+	"find":              program(findFiles),
+	"fd": row{operands: treesAfter, guarded: true, options: "H,hidden I,no-ignore u,unrestricted s,case-sensitive i,ignore-case g,glob " +
+		"F,fixed-strings a,absolute-path l,list-details L,follow p,full-path 0,print0 d,max-depth= min-depth= E,exclude= t,type= e,extension= " +
+		"S,size= changed-within= changed-before= c,color= j,threads= q,quiet 1 max-results= x,exec! X,exec-batch!"},
+	"tar":   program(archive),
+	"zip":   program(zip),
+	"unzip": program(unzip),
+	"gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lz4 compress uncompress": program(squeeze),
+	"zcat bzcat xzcat zstdcat": readsFiles,
+	"cpio":                     row{risk: permission.RiskOpaque, why: "the files that cpio works on cannot be known before it runs"},
+	"7z":                       row{risk: permission.RiskOpaque, why: "air does not know what an archive holds, and where 7z writes it"},
+	"split": splits("b,bytes= C,line-bytes= l,lines= n,number= a,suffix-length= d,numeric-suffixes=? x,hex-suffixes=? e,elide-empty-files "+
+		"t,separator= u,unbuffered verbose additional-suffix= filter=$", "x"),
 	"csplit": splits("b,suffix-format= f,prefix= k,keep-files n,digits= s,silent z,elide-empty-files q,quiet suppress-matched", ""),
 }
 
 // pager is for less and more, to which an operand with + is a command of their own.
 func pager(r row) program {
-	find := r.program()
 	return func(c *simple, f *finding) {
-		find(c, f)
-		for _, w := range c.args() {
+		for _, w := range r.read(c, f).operands {
 			if strings.HasPrefix(w.text, "+") && strings.Trim(w.text, "+G0123456789") != "" {
 				f.raise(permission.RiskOpaque, base(c.name())+" runs what follows the +")
 			}
@@ -79,52 +78,42 @@ func pager(r row) program {
 
 const lost = "what is deleted recursively cannot be brought back"
 
-var remove = row{
-	risk: permission.RiskWorkspace, why: "it deletes files", operands: removes,
+var deletion = row{
+	risk: permission.RiskWorkspace, why: "it deletes files", operands: removes, guarded: true,
 	options: "r,R,recursive f,force i I d,dir v,verbose one-file-system no-preserve-root preserve-root=? interactive=?",
-	raises:  []raise{{"recursive", permission.RiskDestructive, lost}, {"no-preserve-root", permission.RiskDestructive, lost}},
-}.removing()
+	raises:  []raise{{"recursive no-preserve-root", permission.RiskDestructive, lost}},
+}
 
-// removing adds what the words of rm tell beyond its options: patterns that may match
-// one, and folders far away.
-func (r row) removing() program {
-	find, known := r.program(), r.options.options
-	return func(c *simple, f *finding) {
-		find(c, f)
-		if helps(c) {
-			return
-		}
-		a := (&reader{options: known(), args: c.args()}).read()
-		a.guard(c, f)
-		for i := range f.effects {
-			e := &f.effects[i]
-			if f.risk == permission.RiskDestructive {
-				e.Recursive = true
-			}
-			if leadsOut(e.Target) {
-				f.raise(permission.RiskDestructive, "it deletes files that may lie outside the project")
-			}
+// remove is rm.
+func remove(c *simple, f *finding) {
+	a := deletion.read(c, f)
+	for i := range f.effects {
+		e := &f.effects[i]
+		e.Recursive = e.Recursive || a.has("recursive")
+		if leadsOut(e.Target) {
+			f.raise(permission.RiskDestructive, "it deletes files that may lie outside the project")
 		}
 	}
 }
 
-const copyOptions spec = "a,archive b,backup=? d f,force i,interactive H l,link L,dereference n,no-clobber P,no-dereference p preserve=? no-preserve= parents r,R,recursive reflink=? remove-destination " +
-	"sparse= strip-trailing-slashes s,symbolic-link S,suffix= t,target-directory= T,no-target-directory u,update=? v,verbose x,one-file-system exchange debug c " +
-	"m,mode= g,group= o,owner= D C,compare keep-directory-structure"
+const copyOptions spec = "a,archive b,backup=? d f,force i,interactive H l,link L,dereference n,no-clobber P,no-dereference p preserve=? " +
+	"no-preserve= parents r,R,recursive reflink=? remove-destination sparse= strip-trailing-slashes s,symbolic-link S,suffix= " +
+	"t,target-directory= T,no-target-directory u,update=? v,verbose x,one-file-system exchange debug c m,mode= g,group= o,owner= " +
+	"D C,compare keep-directory-structure"
+
+const moves = "it moves files; nothing is lost where they stay in the project"
 
 // copies is cp, and mv, which also takes the source away.
 func copies(takes bool) program {
-	known := copyOptions.options
 	return func(c *simple, f *finding) {
-		if helps(c) {
-			return
+		a := f.parse(c, copyOptions, 0)
+		if takes {
+			f.raise(permission.RiskWorkspace, moves)
 		}
-		a := (&reader{options: known(), args: c.args()}).read()
 		f.raise(permission.RiskWorkspace, "it writes files")
-		a.guard(c, f)
 		sources := a.operands
 		target, given := a.value("target-directory")
-		if base(c.name()) == "install" && (a.has("d") || a.has("directory")) {
+		if base(c.name()) == "install" && a.has("d") {
 			touches.add(sources, f)
 			return
 		}
@@ -149,25 +138,20 @@ func (f *finding) put(source, target word, into bool) {
 	if into && !source.pattern {
 		to = joined(target, word{text: base(strings.TrimSuffix(source.text, "/")), unknown: source.unknown})
 	}
-	n := len(f.effects)
 	if into && source.pattern {
 		to = word{text: strings.TrimSuffix(target.text, "/") + "/" + base(source.text), pattern: true, unknown: target.unknown}
 	}
-	f.writeFile(to)
-	for i := n; i < len(f.effects); i++ {
-		f.effects[i].Recursive = into && source.pattern
+	if e := f.writeFile(to); e != nil {
+		e.Recursive = into && source.pattern
 	}
+	f.obeyed(to)
 }
 
 // link is ln. What a link leads to is read: whoever opens the link opens that.
 func link(c *simple, f *finding) {
-	if helps(c) {
-		return
-	}
-	known := spec("s,symbolic f,force n,no-dereference r,relative v,verbose i,interactive L,logical P,physical T,no-target-directory t,target-directory= b,backup=? S,suffix= d F").options()
-	a := (&reader{options: known, args: c.args()}).read()
+	a := f.parse(c, "s,symbolic f,force n,no-dereference r,relative v,verbose i,interactive L,logical P,physical T,no-target-directory "+
+		"t,target-directory= b,backup=? S,suffix= d F", 0)
 	f.raise(permission.RiskWorkspace, "it writes files")
-	a.guard(c, f)
 	sources := a.operands
 	target, given := a.value("target-directory")
 	switch {
@@ -197,10 +181,8 @@ func cutLast(text string, separator byte) (before, after string, found bool) {
 
 // modes is chmod, chown and chgrp: the first operand is the mode or the owner.
 func modes(c *simple, f *finding) {
-	if helps(c) {
-		return
-	}
-	a := (&reader{options: spec("R,recursive reference= from= f,silent v,verbose c,changes h,no-dereference H L P preserve-root no-preserve-root dereference").options(), args: chmodArgs(c)}).read()
+	a := f.parse(withArgs(c, chmodArgs(c)), "R,recursive reference=< from= f,silent v,verbose c,changes h,no-dereference H L P preserve-root "+
+		"no-preserve-root dereference", 0)
 	f.raise(permission.RiskWorkspace, "it changes who may do what with files")
 	operands := a.operands
 	if len(operands) > 0 && !a.has("reference") {
@@ -212,10 +194,10 @@ func modes(c *simple, f *finding) {
 	if base(c.name()) != "chmod" {
 		f.raise(permission.RiskPrivileged, "it gives files to other users")
 	}
-	n := len(f.effects)
-	touches.add(operands, f)
-	for i := n; i < len(f.effects); i++ {
-		f.effects[i].Recursive = f.effects[i].Recursive || a.has("recursive")
+	for _, w := range operands {
+		if e := f.touch(w); e != nil {
+			e.Recursive = e.Recursive || a.has("recursive")
+		}
 	}
 }
 
@@ -233,10 +215,6 @@ func chmodArgs(c *simple) []word {
 
 // convert is dd.
 func convert(c *simple, f *finding) {
-	if helps(c) {
-		return
-	}
-	f.raise(permission.RiskReadOnly, "")
 	for _, w := range c.args() {
 		name, value, _ := strings.Cut(w.text, "=")
 		file := word{text: value, pattern: w.pattern, unknown: w.unknown}
@@ -245,7 +223,7 @@ func convert(c *simple, f *finding) {
 			f.raise(permission.RiskOpaque, "which file "+w.text+" stands for cannot be known before it runs")
 		case name == "if":
 			f.readFile(file)
-		case name == "of" && strings.HasPrefix(value, "/dev/") && !standard(file):
+		case name == "of" && strings.HasPrefix(value, "/dev/") && !isFree(value, permission.Write):
 			f.raise(permission.RiskPrivileged, "it writes a device")
 			f.writeFile(file)
 		case name == "of":
@@ -256,12 +234,8 @@ func convert(c *simple, f *finding) {
 
 // findFiles is find: folders, then an expression.
 func findFiles(c *simple, f *finding) {
-	f.raise(permission.RiskReadOnly, "")
-	if helps(c) {
-		return
-	}
 	args := c.args()
-	for len(args) > 0 && set("-H -L -P -O0 -O1 -O2 -O3")[args[0].text] {
+	for len(args) > 0 && oneOf(args[0].text, "-H -L -P -O0 -O1 -O2 -O3") {
 		args = args[1:]
 	}
 	roots := 0
@@ -277,6 +251,30 @@ func findFiles(c *simple, f *finding) {
 		starts = []word{{text: "."}}
 	}
 	findExpression(c, f, starts, args[roots:])
+	if slices.ContainsFunc(args[roots:], func(w word) bool { return beginsWith(w.text, "-exec -ok") }) {
+		f.readFound(starts, args[roots:])
+	}
+}
+
+// readFound reads the names that an expression picks out for a command to work on.
+func (f *finding) readFound(starts, args []word) {
+	for i := 1; i < len(args); i++ {
+		negated := i > 1 && oneOf(args[i-2].text, "! -not")
+		pruned := i+1 < len(args) && args[i+1].text == "-prune"
+		if negated || pruned || !oneOf(args[i-1].text, "-name -iname -path -ipath -wholename") {
+			continue
+		}
+		for _, start := range starts {
+			name := word{text: args[i].text, pattern: strings.ContainsAny(args[i].text, "*?["), unknown: args[i].unknown}
+			if beginsWith(args[i-1].text, "-i") {
+				name.text = strings.ToLower(name.text)
+			}
+			if !strings.Contains(name.text, "/") {
+				name = under(start, name)
+			}
+			f.readTree(name)
+		}
+	}
 }
 
 func inExpression(w word) bool {
@@ -284,9 +282,12 @@ func inExpression(w word) bool {
 }
 
 var (
-	findTests  = set("-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -type -xtype -size -perm -user -group -uid -gid -links -inum -lname -ilname -mtime -atime -ctime -mmin -amin -cmin -used -maxdepth -mindepth -fstype -context -printf -newermt -newerat -newerct")
-	findFlags  = set("-print -print0 -prune -quit -ls -empty -true -false -depth -d -xdev -mount -daystart -follow -noleaf -readable -writable -executable -nouser -nogroup -nowarn -warn -ignore_readdir_race -noignore_readdir_race -not -and -or -a -o ! ( ) , --")
-	findReads  = set("-newer -anewer -cnewer -samefile -files0-from")
+	findTests = set("-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -type -xtype -size -perm -user -group -uid -gid " +
+		"-links -inum -lname -ilname -mtime -atime -ctime -mmin -amin -cmin -used -maxdepth -mindepth -fstype -context -printf -newermt -newerat " +
+		"-newerct")
+	findFlags = set("-print -print0 -prune -quit -ls -empty -true -false -depth -d -xdev -mount -daystart -follow -noleaf -readable -writable " +
+		"-executable -nouser -nogroup -nowarn -warn -ignore_readdir_race -noignore_readdir_race -not -and -or -a -o ! ( ) , --")
+	findReads  = set("-newer -anewer -cnewer -samefile")
 	findWrites = set("-fprint -fprint0 -fls")
 )
 
@@ -329,11 +330,8 @@ func findExpression(c *simple, f *finding, starts, args []word) {
 func (f *finding) deletes(starts []word) {
 	f.raise(permission.RiskDestructive, "what find deletes cannot be brought back")
 	for _, s := range starts {
-		n := len(f.effects)
-		f.removeFile(s)
-		f.deep(n)
-		for i := n; i < len(f.effects); i++ {
-			f.effects[i].Below = base(s.text) == "." // which find does not delete
+		if e := f.removeFile(s); e != nil {
+			e.Recursive, e.Below = true, e.Below || base(s.text) == "." // which find does not delete
 		}
 	}
 }
@@ -381,26 +379,23 @@ func foundIn(starts []word) string {
 	return strings.TrimSuffix(starts[0].text, "/") + "/**"
 }
 
-const archiveOptions spec = "c,create x,extract,get t,list r,append u,update A,catenate,concatenate d,diff,compare delete test-label " +
-	"f,file= C,directory=% v,verbose z,gzip,gunzip,ungzip j,bzip2 J,xz Z,compress,uncompress lzma lzip lzop zstd a,auto-compress no-auto-compress " +
-	"T,files-from=! X,exclude-from=< exclude= exclude-vcs exclude-vcs-ignores exclude-backups wildcards no-wildcards anchored no-anchored no-recursion recursion strip-components= transform=! " +
-	"p,preserve-permissions,same-permissions same-owner no-same-owner no-same-permissions o m,touch k,keep-old-files keep-newer-files skip-old-files overwrite overwrite-dir no-overwrite-dir unlink-first U " +
-	"h,dereference hard-dereference n,seek numeric-owner owner= group= mode= mtime= sort= O,to-stdout S,sparse W,verify w,interactive b,blocking-factor= B,read-full-records i,ignore-zeros " +
-	"l,check-links one-file-system show-transformed-names show-omitted-dirs totals=? checkpoint=? utc full-time format= H= posix pax-option= V,label= N,newer,after-date= newer-mtime= quoting-style= null no-null block-number R occurrence=? level= warning= ignore-failed-read remove-files " +
-	"s,same-order,preserve-order"
+const archiveOptions spec = "c,create x,extract,get t,list r,append u,update A,catenate,concatenate d,diff,compare delete test-label f,file= " +
+	"C,directory=% v,verbose z,gzip,gunzip,ungzip j,bzip2 J,xz Z,compress,uncompress lzma lzip lzop zstd a,auto-compress no-auto-compress " +
+	"T,files-from=! X,exclude-from=< exclude= exclude-vcs exclude-vcs-ignores exclude-backups wildcards no-wildcards anchored no-anchored " +
+	"no-recursion recursion strip-components= transform=! p,preserve-permissions,same-permissions same-owner no-same-owner " +
+	"no-same-permissions o m,touch k,keep-old-files keep-newer-files skip-old-files overwrite overwrite-dir no-overwrite-dir unlink-first U " +
+	"h,dereference hard-dereference n,seek numeric-owner owner= group= mode= mtime= sort= O,to-stdout S,sparse W,verify w,interactive " +
+	"b,blocking-factor= B,read-full-records i,ignore-zeros l,check-links one-file-system show-transformed-names show-omitted-dirs totals=? " +
+	"checkpoint=? utc full-time format= H= posix pax-option= V,label= N,newer,after-date=< newer-mtime=< quoting-style= null no-null " +
+	"block-number R occurrence=? level= warning= ignore-failed-read remove-files s,same-order,preserve-order"
 
 // archive is tar. Its first word may be options without a dash.
 func archive(c *simple, f *finding) {
-	if helps(c) {
-		return
-	}
 	args := c.args()
 	if len(args) > 0 && !args[0].unknown && args[0].text != "" && args[0].text[0] != '-' {
 		args = oldStyle(args)
 	}
-	a := (&reader{options: archiveOptions.options(), args: args}).read()
-	a.guard(c, f)
-	a.apply(c, f)
+	a := f.parse(withArgs(c, args), archiveOptions, 0)
 	dir, moved := a.folder()
 	if moved {
 		f.readTree(dir)
@@ -418,15 +413,15 @@ func archive(c *simple, f *finding) {
 		f.writeFile(file)
 	}
 	switch {
-	case a.has("get", "extract") && !a.has("to-stdout"):
-		f.unpacks(dir, a.has("keep-old-files", "skip-old-files"))
-		if a.has("P", "absolute-names") {
-			f.raise(permission.RiskOpaque, "the archive says where its files go")
-		}
+	case a.has("get") && !a.has("to-stdout"):
+		f.unpacks(dir)
 	case !a.has("list", "test-label", "get"):
 		for _, w := range a.operands {
 			f.readTree(under(dir, w))
 		}
+	}
+	if !a.has("file") && !a.has("to-stdout") {
+		f.raise(permission.RiskOpaque, "tar works on the archive that the environment names")
 	}
 	if a.has("remove-files") {
 		f.raise(permission.RiskDestructive, "it deletes what it packs")
@@ -448,14 +443,9 @@ func oldStyle(args []word) []word {
 }
 
 func zip(c *simple, f *finding) {
-	if helps(c) {
-		return
-	}
-	known := spec("r,recurse-paths q,quiet v,verbose j,junk-paths 9 1 0 u,update f,freshen d,delete m,move x= i= n= y,symlinks X,no-extra o D,no-dir-entries e P= l g S A z c s= b=> O,output-file=> t= @ h").options()
-	a := (&reader{options: known, args: c.args()}).read()
+	a := f.parse(c, "r,recurse-paths q,quiet v,verbose j,junk-paths 9 1 0 u,update f,freshen d,delete m,move x= i= n= y,symlinks X,no-extra o "+
+		"D,no-dir-entries e P= l g S A z c s= b=> O,output-file=> t= @! h", 0)
 	f.raise(permission.RiskWorkspace, "it writes an archive")
-	a.guard(c, f)
-	a.apply(c, f)
 	for i, w := range a.operands {
 		if i == 0 {
 			f.writeFile(w)
@@ -470,88 +460,72 @@ func zip(c *simple, f *finding) {
 }
 
 func unzip(c *simple, f *finding) {
-	if helps(c) {
-		return
-	}
-	known := spec("l v t z p c Z1 Z q o n j x d= a L X K u f C B D W b M s V 1").options()
-	a := (&reader{options: known, args: c.args()}).read()
-	a.guard(c, f)
-	f.raise(permission.RiskReadOnly, "")
+	a := f.parse(c, "l v t z p c Z q o n j x d= a L X K u f C B D W b M s V 1", 0)
 	if len(a.operands) > 0 {
 		f.readFile(a.operands[0])
 	}
-	if a.has("l", "v", "t", "z", "p", "c", "Z", "Z1") {
+	if a.has("l", "v", "t", "z", "p", "c", "Z") {
 		return
 	}
 	dir, given := a.value("d")
 	if !given {
 		dir = word{text: "."}
 	}
-	f.unpacks(dir, !a.has("o"))
+	f.unpacks(dir)
 }
 
-// unpacks writes into a folder what an archive holds, over what is there or beside it.
-func (f *finding) unpacks(dir word, keeps bool) {
-	n := len(f.effects)
+// unpacks writes into a folder what an archive holds: any name, also one that other
+// programs obey, over what is there or beside it.
+func (f *finding) unpacks(dir word) {
 	f.raise(permission.RiskWorkspace, "it writes the files of an archive")
-	if keeps {
-		f.touch(dir)
-	} else if dir.text == "." {
-		f.raise(permission.RiskDestructive, "it overwrites what has the names of the files in the archive")
+	if oneOf(dir.text, ". ./") {
+		f.raise(permission.RiskDestructive, "it writes what has the names of the files in the archive")
 		f.readTree(dir)
-	} else {
-		f.write(dir)
+		return
 	}
-	f.deep(n)
+	f.writeTree(dir)
 }
+
+const squeezeOptions spec = "c,stdout,to-stdout d,decompress,uncompress f,force k,keep l,list n,no-name N,name q,quiet r,recursive t,test " +
+	"v,verbose best fast T,threads= S,suffix= o=> z,compress rm e,extreme a C,check= F,format= ultra long=? rsyncable V,version h,help s D=<"
 
 // squeeze is gzip and its like: they replace a file by one with another ending.
-var squeeze = func() program {
-	known := spec("c,stdout,to-stdout d,decompress,uncompress f,force k,keep l,list n,no-name N,name q,quiet r,recursive t,test v,verbose best fast T,threads= S,suffix= o=> z,compress rm e,extreme a C,check= F,format= ultra long=? rsyncable V,version h,help s D=<").options
-	return func(c *simple, f *finding) {
-		if helps(c) {
-			return
-		}
-		a := (&reader{options: known(), args: c.args()}).read()
-		f.raise(permission.RiskReadOnly, "")
-		a.guard(c, f)
-		a.apply(c, f)
-		quiet := a.has("to-stdout", "list", "test")
-		for _, w := range a.operands {
-			f.readTree(w)
-			if quiet || standard(w) {
-				continue
-			}
-			if _, to := a.value("o"); !to {
-				f.writeFile(w) // beside it, under a name that depends on what it holds
-			}
+func squeeze(c *simple, f *finding) {
+	a := f.parse(c, squeezeOptions, 0)
+	for _, w := range a.operands {
+		f.readTree(w)
+		switch {
+		case a.has("to-stdout", "list", "test") || standard(w, permission.Read):
+		case !a.has("o"):
+			f.writeFile(w) // beside it, under a name that depends on what it holds
+		case a.has("rm"):
+			f.removeFile(w)
 		}
 	}
-}()
+}
 
 // splits is split and csplit, which write many files beginning with a prefix.
 func splits(options spec, prefix string) program {
-	known := options.options
 	return func(c *simple, f *finding) {
-		if helps(c) {
-			return
-		}
-		a := (&reader{options: known(), args: c.args()}).read()
+		a := f.parse(c, options, 0)
 		f.raise(permission.RiskWorkspace, "it writes files")
-		a.guard(c, f)
-		a.apply(c, f)
 		if len(a.operands) > 0 {
 			f.readFile(a.operands[0])
 		}
 		to := word{text: prefix}
-		if prefix != "" && len(a.operands) > 1 {
+		given := prefix != "" && len(a.operands) > 1
+		if given {
 			to = a.operands[1]
 		}
-		if given, ok := a.value("prefix"); ok {
-			to = given
+		if p, named := a.value("prefix"); named {
+			to, given = p, true
 		}
 		to.text += "*"
 		to.pattern = true
-		f.touch(to)
+		if given || a.has("additional-suffix", "suffix-format") {
+			f.writeFile(to)
+		} else {
+			f.touch(to)
+		}
 	}
 }

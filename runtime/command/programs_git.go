@@ -7,25 +7,21 @@ import (
 )
 
 // gitPrograms are git and what speaks to its hosts.
-var gitPrograms = map[string]program{
-	"git":  git,
-	"gh":   forge,
-	"glab": forge,
-	"tig":  editor, "lazygit": editor,
-	"pre-commit": runsCode,
-	"git-lfs":    row{risk: permission.RiskNetwork, why: "it moves large files to and from a remote"}.program(),
+var gitPrograms = table{
+	"git":         program(git),
+	"gh glab":     program(forge),
+	"tig lazygit": editor,
+	"pre-commit":  runsCode,
+	"git-lfs":     row{risk: permission.RiskNetwork, why: "it moves large files to and from a remote"},
 }
 
-const gitGlobal spec = "C=% c=# git-dir=! work-tree=! exec-path=! namespace= P,no-pager p,paginate! bare! no-replace-objects no-optional-locks no-lazy-fetch literal-pathspecs glob-pathspecs noglob-pathspecs icase-pathspecs config-env=! super-prefix=! attr-source= v,version h,help html-path man-path info-path list-cmds="
+const gitGlobal spec = "C=% c=# git-dir=! work-tree=! exec-path=! namespace= P,no-pager p,paginate! bare! no-replace-objects no-optional-locks " +
+	"no-lazy-fetch literal-pathspecs glob-pathspecs noglob-pathspecs icase-pathspecs config-env=! super-prefix=! attr-source= v,version h,help " +
+	"html-path man-path info-path list-cmds="
 
 // git is told apart by its command. Options before it may change what any command does.
 func git(c *simple, f *finding) {
-	f.raise(permission.RiskReadOnly, "")
-	a := (&reader{options: gitGlobal.options(), stop: true, args: c.args()}).read()
-	a.apply(c, f)
-	if len(a.strange) > 0 {
-		a.guard(c, f)
-	}
+	a := f.parse(c, gitGlobal, stop|named)
 	for _, o := range a.flags {
 		if o.name == "c" && !harmlessSetting(o.value) {
 			f.raise(permission.RiskOpaque, "git may run what the setting "+o.value.text+" names")
@@ -35,7 +31,7 @@ func git(c *simple, f *finding) {
 		return
 	}
 	name := a.operands[0]
-	command, known := gitCommands[name.text]
+	does, known := gitCommands.entry(name.text)
 	if name.unknown || name.pattern || !known {
 		f.raise(permission.RiskOpaque, "air does not know what git "+name.text+" does: it may be an alias")
 		return
@@ -44,9 +40,8 @@ func git(c *simple, f *finding) {
 		f.plain = append([]string{"git"}, texts(a.operands)...)
 	}
 	dir, moved := a.folder()
-	sub := simple{words: append([]word{{text: "git " + name.text}}, a.operands[1:]...), dir: c.dir}
 	start := len(f.effects)
-	command(&sub, f)
+	f.look(does, &simple{words: append([]word{{text: "git " + name.text}}, a.operands[1:]...), dir: c.dir})
 	if moved {
 		f.below(dir, start)
 		f.moveInner(dir, c)
@@ -65,8 +60,8 @@ func (f *finding) moveInner(dir word, c *simple) {
 	for i := range f.inner {
 		f.inner[i].dir = to
 	}
-	for i := range f.text {
-		f.text[i].dir = to
+	for i := range f.texts {
+		f.texts[i].dir = to
 	}
 }
 
@@ -83,9 +78,13 @@ var homeless = set("clone init ls-remote version help")
 
 // harmlessSettings are those by which git runs nothing.
 var harmlessSettings = []string{
-	"user.", "color.", "advice.", "log.", "init.defaultbranch", "core.quotepath", "core.autocrlf", "core.abbrev", "core.filemode", "core.ignorecase", "core.longpaths", "core.precomposeunicode",
-	"diff.renames", "diff.algorithm", "diff.context", "diff.noprefix", "diff.mnemonicprefix", "diff.wserrorhighlight", "diff.colormoved", "merge.conflictstyle", "merge.ff", "merge.renames",
-	"pull.rebase", "pull.ff", "push.default", "push.autosetupremote", "rebase.autostash", "rebase.autosquash", "fetch.prune", "status.", "format.pretty", "column.", "grep.", "branch.autosetup", "commit.gpgsign", "tag.gpgsign", "tag.sort", "branch.sort", "rerere.enabled", "help.autocorrect", "gc.auto",
+	"user.", "color.", "advice.", "log.", "init.defaultbranch", "core.quotepath", "core.autocrlf", "core.abbrev", "core.filemode",
+	"core.ignorecase", "core.longpaths", "core.precomposeunicode",
+	"diff.renames", "diff.algorithm", "diff.context", "diff.noprefix", "diff.mnemonicprefix", "diff.wserrorhighlight", "diff.colormoved",
+	"merge.conflictstyle", "merge.ff", "merge.renames",
+	"pull.rebase", "pull.ff", "push.default", "push.autosetupremote", "rebase.autostash", "rebase.autosquash", "fetch.prune", "status.",
+	"format.pretty", "column.", "grep.", "branch.autosetup", "commit.gpgsign", "tag.gpgsign", "tag.sort", "branch.sort", "rerere.enabled",
+	"help.autocorrect", "gc.auto",
 }
 
 func harmlessSetting(setting word) bool {
@@ -107,118 +106,205 @@ func harmlessSetting(setting word) bool {
 }
 
 const (
-	gitDiffOptions spec = "p,u,patch s,no-patch U,unified= output=> output-indicator-new= output-indicator-old= output-indicator-context= raw patch-with-raw indent-heuristic no-indent-heuristic minimal patience histogram anchored= diff-algorithm= stat=? compact-summary numstat shortstat X,dirstat=? cumulative summary patch-with-stat z name-only name-status submodule=? color=? no-color color-moved=? no-color-moved color-moved-ws= word-diff=? word-diff-regex= color-words=? no-renames rename-empty check ws-error-highlight= full-index binary abbrev=? B,break-rewrites=? M,find-renames=? C,find-copies=? find-copies-harder D,irreversible-delete l= diff-filter= S= G= find-object= pickaxe-all pickaxe-regex O= skip-to= rotate-to= R relative=? no-relative a,text ignore-cr-at-eol ignore-space-at-eol b,ignore-space-change w,ignore-all-space ignore-blank-lines I,ignore-matching-lines= inter-hunk-context= W,function-context exit-code quiet ext-diff! no-ext-diff textconv! no-textconv ignore-submodules=? src-prefix= dst-prefix= no-prefix default-prefix line-prefix= ita-invisible-in-index cached staged merge-base no-index ours theirs base 0 c cc combined-all-paths m t r root no-commit-id stdin v pretty=? q"
-	gitLogOptions  spec = gitDiffOptions + " follow no-decorate decorate=? decorate-refs= decorate-refs-exclude= source mailmap use-mailmap no-mailmap log-size L= n,max-count= skip= since= after= until= before= author= committer= grep= grep-reflog= all-match invert-grep i,regexp-ignore-case basic-regexp E,extended-regexp F,fixed-strings P,perl-regexp remove-empty merges no-merges min-parents= max-parents= no-min-parents no-max-parents first-parent exclude-first-parent-only not all branches=? tags=? remotes=? glob= exclude= exclude-hidden= reflog alternate-refs single-worktree ignore-missing bisect cherry-mark cherry-pick left-only right-only cherry g,walk-reflogs merge boundary simplify-by-decoration simplify-merges show-pulls full-history dense sparse ancestry-path=? date-order author-date-order topo-order reverse no-walk=? do-walk format= abbrev-commit no-abbrev-commit oneline encoding= expand-tabs=? no-expand-tabs notes=? no-notes show-notes show-signature! relative-date date= parents children left-right graph no-graph show-linear-break=? count objects objects-edge timestamp header no-object-names disk-usage=? e,email s,summary numbered committer group= quiet"
+	gitDiffOptions spec = "p,u,patch s,no-patch U,unified= output=> output-indicator-new= output-indicator-old= output-indicator-context= raw " +
+		"patch-with-raw indent-heuristic no-indent-heuristic minimal patience histogram anchored= diff-algorithm= stat=? compact-summary numstat " +
+		"shortstat X,dirstat=? cumulative summary patch-with-stat z name-only name-status submodule=? color=? no-color color-moved=? " +
+		"no-color-moved color-moved-ws= word-diff=? word-diff-regex= color-words=? no-renames rename-empty check ws-error-highlight= full-index " +
+		"binary abbrev=? B,break-rewrites=? M,find-renames=? C,find-copies=? find-copies-harder D,irreversible-delete l= diff-filter= S= G= " +
+		"find-object= pickaxe-all pickaxe-regex O= skip-to= rotate-to= R relative=? no-relative a,text ignore-cr-at-eol ignore-space-at-eol " +
+		"b,ignore-space-change w,ignore-all-space ignore-blank-lines I,ignore-matching-lines= inter-hunk-context= W,function-context exit-code " +
+		"quiet ext-diff! no-ext-diff textconv! no-textconv ignore-submodules=? src-prefix= dst-prefix= no-prefix default-prefix line-prefix= " +
+		"ita-invisible-in-index cached staged merge-base no-index ours theirs base 0 c cc combined-all-paths m t r root no-commit-id stdin v " +
+		"pretty=? q"
+	gitLogOptions spec = gitDiffOptions + " follow no-decorate decorate=? decorate-refs= decorate-refs-exclude= source mailmap use-mailmap " +
+		"no-mailmap log-size L= n,max-count= skip= since= after= until= before= author= committer= grep= grep-reflog= all-match invert-grep " +
+		"i,regexp-ignore-case basic-regexp E,extended-regexp F,fixed-strings P,perl-regexp remove-empty merges no-merges min-parents= " +
+		"max-parents= no-min-parents no-max-parents first-parent exclude-first-parent-only not all branches=? tags=? remotes=? glob= exclude= " +
+		"exclude-hidden= reflog alternate-refs single-worktree ignore-missing bisect cherry-mark cherry-pick left-only right-only cherry " +
+		"g,walk-reflogs merge boundary simplify-by-decoration simplify-merges show-pulls full-history dense sparse ancestry-path=? date-order " +
+		"author-date-order topo-order reverse no-walk=? do-walk format= abbrev-commit no-abbrev-commit oneline encoding= expand-tabs=? " +
+		"no-expand-tabs notes=? no-notes show-notes show-signature! relative-date date= parents children left-right graph no-graph " +
+		"show-linear-break=? count objects objects-edge timestamp header no-object-names disk-usage=? e,email s,summary numbered committer group= " +
+		"quiet"
 )
 
 const (
-	gitBranchOptions spec = "d,delete D f,force m,move M c,copy C list q,quiet r,remotes a,all show-current v,vv,verbose no-abbrev t,track=? no-track u,set-upstream-to= unset-upstream edit-description! contains=? no-contains=? merged=? no-merged=? sort= points-at= format= color=? column=? i,ignore-case abbrev=? recurse-submodules"
-	gitTagOptions    spec = "a,annotate s,sign! no-sign u,local-user=! f,force d,delete v,verify n=? l,list sort= color=? column=? contains=? no-contains=? merged=? no-merged=? points-at= m,message= F,file=< cleanup= create-reflog format="
+	gitBranchOptions spec = "d,delete D f,force m,move M c,copy C list q,quiet r,remotes a,all show-current v,vv,verbose no-abbrev t,track=? " +
+		"no-track u,set-upstream-to= unset-upstream edit-description! contains=? no-contains=? merged=? no-merged=? sort= points-at= format= " +
+		"color=? column=? i,ignore-case abbrev=? recurse-submodules"
+	gitTagOptions spec = "a,annotate s,sign! no-sign u,local-user=! f,force d,delete v,verify n=? l,list sort= color=? column=? contains=? " +
+		"no-contains=? merged=? no-merged=? points-at= m,message= F,file=< cleanup= create-reflog format="
 )
 
 // listing is a command that lists where it has no operands or says so, and otherwise
 // changes something.
-func listing(changes string, options spec, otherwise program) program {
-	known := options.options
+func listing(changes string, options spec, otherwise row) program {
 	return func(c *simple, f *finding) {
-		a := (&reader{options: known(), args: c.args()}).read()
+		a := f.parse(c, options, 0)
 		lists := len(a.operands) == 0 || a.has("list", "show-current", "contains", "no-contains", "merged", "no-merged", "points-at")
 		if lists && !a.has(strings.Fields(changes)...) {
-			a.guard(c, f)
 			return
 		}
-		otherwise(c, f)
-		a.guard(c, f)
+		otherwise.find(c, f)
 	}
 }
 
 // gitReads is a command that looks at the repository.
-func gitReads(options spec) program {
-	find, known := row{guarded: true, options: options, operands: elsewhere}.program(), options.options
-	return func(c *simple, f *finding) {
-		find(c, f)
-		a := (&reader{options: known(), args: c.args()}).read()
-		for i, w := range a.operands {
-			if a.dashes >= 0 && i >= a.dashes || looksLikeFile(w) {
-				f.readTree(w)
-			}
-		}
-	}
-}
-
-// looksLikeFile tells names of files from those of revisions, as well as that goes
-// without looking.
-func looksLikeFile(w word) bool {
-	return !w.unknown && strings.Contains(w.text, ".") && !strings.Contains(w.text, "..") && !strings.ContainsAny(w.text, "^~@:") && !strings.HasPrefix(w.text, "v")
+func gitReads(options spec) row {
+	return row{guarded: true, options: options, operands: elsewhere}
 }
 
 // gitChanges is a command that changes the repository or its files, and can be undone.
-func gitChanges(options spec, more ...raise) program {
-	return row{risk: permission.RiskWorkspace, why: "it changes the repository", named: true, options: options, operands: elsewhere, raises: more}.program()
+func gitChanges(options spec, more ...raise) row {
+	return row{risk: permission.RiskWorkspace, why: "it changes the repository", named: true, options: options, operands: elsewhere, raises: more}
 }
 
 func gitNetwork(why string, options spec, more ...raise) program {
-	find := row{risk: permission.RiskNetwork, why: why, guarded: true, options: options, operands: elsewhere, raises: more}.program()
+	r := row{risk: permission.RiskNetwork, why: why, guarded: true, options: options, operands: elsewhere, raises: more}
 	return func(c *simple, f *finding) {
-		find(c, f)
+		r.find(c, f)
 		for _, w := range c.args() {
 			f.remote(w)
 		}
 	}
 }
 
-func gitLoses(why string) program {
-	return row{risk: permission.RiskDestructive, why: why, operands: elsewhere}.program()
+func gitLoses(why string) row {
+	return row{risk: permission.RiskDestructive, why: why, operands: elsewhere}
 }
 
 const unsaved = "changes that are not committed are lost"
 
-var gitCommands = map[string]program{
-	"status": gitReads("s,short b,branch show-stash porcelain=? long v,verbose u,untracked-files=? ignore-submodules=? ignored=? z column=? no-column ahead-behind no-ahead-behind renames no-renames find-renames=?"),
-	"log":    gitReads(gitLogOptions), "shortlog": gitReads(gitLogOptions), "whatchanged": gitReads(gitLogOptions), "rev-list": gitReads(gitLogOptions), "reflog": gitReflog,
-	"diff": gitDiff, "show": gitShow, "diff-tree": gitReads(gitDiffOptions), "diff-index": gitReads(gitDiffOptions), "diff-files": gitReads(gitDiffOptions), "range-diff": gitReads(gitDiffOptions + " creation-factor= no-dual-color left-only right-only"),
-	"blame":    gitReads("b root show-stats L= l t S= reverse first-parent p,porcelain line-porcelain incremental encoding= contents=< date= M=? C=? ignore-rev= ignore-revs-file=< color-lines color-by-age c abbrev= s e,show-email w f,show-name n,show-number score-debug progress no-progress h"),
-	"annotate": gitReads("L= l t"), "cherry": gitReads("v abbrev=?"), "describe": gitReads("all tags contains dirty=? broken=? abbrev= candidates= exact-match debug long match= exclude= always first-parent"),
-	"rev-parse": gitReads("abbrev-ref=? verify q,quiet short=? show-toplevel show-prefix show-cdup show-superproject-working-tree git-dir absolute-git-dir git-common-dir git-path= is-inside-work-tree is-inside-git-dir is-bare-repository is-shallow-repository symbolic symbolic-full-name all branches=? tags=? remotes=? glob= exclude= not revs-only no-revs flags no-flags sq path-format= show-object-format=? local-env-vars since= until= default= prefix= parseopt sq-quote disambiguate= resolve-git-dir= shared-index-path end-of-options"),
-	"ls-files":  gitReads("c,cached d,deleted m,modified o,others i,ignored s,stage u,unmerged k,killed t v f z x,exclude= X,exclude-from=< exclude-per-directory= exclude-standard directory no-empty-directory error-unmatch with-tree= full-name recurse-submodules abbrev=? debug eol sparse deduplicate format="),
-	"ls-tree":   gitReads("d r t l,long z name-only name-status object-only full-name full-tree abbrev=? format="), "merge-base": gitReads("a,all is-ancestor fork-point octopus independent"),
-	"name-rev": gitReads("tags refs= exclude= all name-only no-undefined always"), "for-each-ref": gitReads("count= sort= format= color=? points-at= merged=? no-merged=? contains=? no-contains=? ignore-case omit-empty exclude= include-root-refs shell! perl! python! tcl!"),
-	"show-ref": gitReads("head heads branches tags d,dereference s,hash=? verify abbrev=? q,quiet exclude-existing=? exists"), "show-branch": gitReads("a,all r,remotes current topo-order date-order sparse more= list merge-base independent no-name sha1-name topics g,reflog=? color=? no-color"),
-	"cat-file": gitCatFile, "count-objects": gitReads("v,verbose H,human-readable"), "fsck": gitReads("tags root unreachable dangling no-dangling no-reflogs full no-full strict verbose progress no-progress connectivity-only name-objects cache references no-references"),
-	"check-ignore": gitReads("q,quiet v,verbose stdin z n,non-matching no-index"), "check-attr": gitReads("a,all cached stdin z source="), "version": gitReads("build-options"), "help": gitReads("a,all g,guides"), "var": gitReads("l"), "verify-commit": gitReads("v,verbose raw"), "verify-tag": gitReads("v,verbose raw"),
-	"grep":         gitReads("cached untracked no-index no-exclude-standard exclude-standard recurse-submodules a,text no-textconv i,ignore-case I max-depth= r,recursive no-recursive w,word-regexp v,invert-match h H full-name E,extended-regexp G,basic-regexp P,perl-regexp F,fixed-strings n,line-number column l,files-with-matches name-only L,files-without-match z,null o,only-matching c,count color=? no-color break heading p,show-function C,context= A,after-context= B,before-context= W,function-context m,max-count= threads= f=< e= and or not all-match q,quiet parent-basename="),
-	"archive":      gitReads("format= l,list v,verbose prefix= add-file=< add-virtual-file= o,output=> worktree-attributes mtime= 0 1 9"),
-	"bundle":       gitBundle,
-	"format-patch": row{risk: permission.RiskWorkspace, why: "it writes patches", guarded: true, operands: elsewhere, options: gitLogOptions + " o,output-directory=> N,no-numbered start-number= numbered-files k,keep-subject signoff stdout attach=? no-attach inline=? thread=? no-thread in-reply-to= ignore-if-in-upstream always cover-from-description= subject-prefix= filename-max-length= rfc=? v,reroll-count= to= cc= from=? force-in-body-from add-header= cover-letter no-cover-letter encode-email-headers interdiff= range-diff= creation-factor= no-signature signature= signature-file=< suffix= no-binary zero-commit base=? progress"}.program(),
+var gitCommands = table{
+	"status": gitReads("s,short b,branch show-stash porcelain=? long v,verbose u,untracked-files=? ignore-submodules=? ignored=? z column=? " +
+		"no-column ahead-behind no-ahead-behind renames no-renames find-renames=?"),
+	"log whatchanged rev-list":        program(gitLog),
+	"shortlog":                        gitReads(gitLogOptions + " n,numbered s,summary e,email c,committer w=?"),
+	"reflog":                          program(gitReflog),
+	"diff":                            program(gitDiff),
+	"show":                            program(gitShow),
+	"diff-tree diff-index diff-files": gitReads(gitDiffOptions),
+	"range-diff":                      gitReads(gitDiffOptions + " creation-factor= no-dual-color left-only right-only"),
+	"blame": gitReads("b root show-stats L= l t S=< reverse first-parent p,porcelain line-porcelain incremental encoding= contents=< date= M=? C=? " +
+		"ignore-rev= ignore-revs-file=< color-lines color-by-age c abbrev= s e,show-email w f,show-name n,show-number score-debug progress " +
+		"no-progress h"),
+	"annotate": gitReads("L= l t"),
+	"cherry":   gitReads("v abbrev=?"),
+	"describe": gitReads("all tags contains dirty=? broken=? abbrev= candidates= exact-match debug long match= exclude= always first-parent"),
+	"rev-parse": gitReads("abbrev-ref=? verify q,quiet short=? show-toplevel show-prefix show-cdup show-superproject-working-tree git-dir " +
+		"absolute-git-dir git-common-dir git-path= is-inside-work-tree is-inside-git-dir is-bare-repository is-shallow-repository symbolic " +
+		"symbolic-full-name all branches=? tags=? remotes=? glob= exclude= not revs-only no-revs flags no-flags sq path-format= " +
+		"show-object-format=? local-env-vars since= until= default= prefix= parseopt sq-quote disambiguate= resolve-git-dir= shared-index-path " +
+		"end-of-options"),
+	"ls-files": gitReads("c,cached d,deleted m,modified o,others i,ignored s,stage u,unmerged k,killed t v f z x,exclude= X,exclude-from=< " +
+		"exclude-per-directory= exclude-standard directory no-empty-directory error-unmatch with-tree= full-name recurse-submodules abbrev=? " +
+		"debug eol sparse deduplicate format="),
+	"ls-tree":    gitReads("d r t l,long z name-only name-status object-only full-name full-tree abbrev=? format="),
+	"merge-base": gitReads("a,all is-ancestor fork-point octopus independent"),
+	"name-rev":   gitReads("tags refs= exclude= all name-only no-undefined always"),
+	"for-each-ref": gitReads("count= sort= format= color=? points-at= merged=? no-merged=? contains=? no-contains=? ignore-case omit-empty " +
+		"exclude= include-root-refs shell! perl! python! tcl!"),
+	"show-ref": gitReads("head heads branches tags d,dereference s,hash=? verify abbrev=? q,quiet exclude-existing=? exists"),
+	"show-branch": gitReads("a,all r,remotes current topo-order date-order sparse more= list merge-base independent no-name sha1-name topics " +
+		"g,reflog=? color=? no-color"),
+	"cat-file":      program(gitCatFile),
+	"count-objects": gitReads("v,verbose H,human-readable"),
+	"fsck": gitReads("tags root unreachable dangling no-dangling no-reflogs full no-full strict verbose progress no-progress connectivity-only " +
+		"name-objects cache references no-references"),
+	"check-ignore":             gitReads("q,quiet v,verbose stdin z n,non-matching no-index"),
+	"check-attr":               gitReads("a,all cached stdin z source="),
+	"version":                  gitReads("build-options"),
+	"help":                     gitReads("a,all g,guides"),
+	"var":                      gitReads("l"),
+	"verify-commit verify-tag": gitReads("v,verbose raw"),
+	"grep": gitReads("cached untracked no-index no-exclude-standard exclude-standard recurse-submodules a,text no-textconv i,ignore-case I " +
+		"max-depth= r,recursive no-recursive w,word-regexp v,invert-match h H full-name E,extended-regexp G,basic-regexp P,perl-regexp " +
+		"F,fixed-strings n,line-number column l,files-with-matches name-only L,files-without-match z,null o,only-matching c,count color=? " +
+		"no-color break heading p,show-function C,context= A,after-context= B,before-context= W,function-context m,max-count= threads= f=< e= and " +
+		"or not all-match q,quiet parent-basename="),
+	"archive": gitReads("format= l,list v,verbose prefix= add-file=< add-virtual-file= o,output=> worktree-attributes mtime= 0 1 9"),
+	"bundle":  program(gitBundle),
+	"format-patch": row{risk: permission.RiskWorkspace, why: "it writes patches", guarded: true, operands: elsewhere, options: gitLogOptions + " " +
+		"o,output-directory=> n,numbered N,no-numbered start-number= numbered-files k,keep-subject signoff stdout attach=? no-attach inline=? thread=? " +
+		"no-thread in-reply-to= ignore-if-in-upstream always cover-from-description= subject-prefix= filename-max-length= rfc=? v,reroll-count= " +
+		"to= cc= from=? force-in-body-from add-header= cover-letter no-cover-letter encode-email-headers interdiff= range-diff= creation-factor= " +
+		"no-signature signature= signature-file=< suffix= no-binary zero-commit base=? progress"},
 
-	"add":    gitChanges("n,dry-run v,verbose f,force i,interactive p,patch e,edit u,update A,all no-all N,intent-to-add refresh ignore-errors renormalize chmod= pathspec-from-file=<"),
-	"stage":  gitChanges("n,dry-run"),
-	"commit": gitChanges("a,all p,patch C,reuse-message= c,reedit-message= fixup= squash= reset-author short branch porcelain long z F,file=< author= date= m,message= t,template=< s,signoff trailer= n,no-verify allow-empty allow-empty-message cleanup= e,edit no-edit amend no-post-rewrite i,include o,only pathspec-from-file=< u,untracked-files=? v,verbose q,quiet dry-run S,gpg-sign=? no-gpg-sign"),
-	"branch": listing("delete D force move M copy C set-upstream-to unset-upstream edit-description track", gitBranchOptions, gitChanges(gitBranchOptions,
-		raise{"D force M C", permission.RiskDestructive, "commits that only the branch holds are lost"}, raise{"edit-description", permission.RiskOpaque, "it runs an editor"})),
-	"tag": listing("delete force annotate sign message file local-user", gitTagOptions, gitChanges(gitTagOptions,
-		raise{"force delete", permission.RiskDestructive, "the tag no longer names its commit"})),
-	"switch": gitChanges("c,create= C,force-create= d,detach guess no-guess f,force discard-changes m,merge conflict= q,quiet progress no-progress t,track=? no-track orphan= ignore-other-worktrees",
-		raise{"force discard-changes", permission.RiskDestructive, unsaved}, raise{"force-create", permission.RiskDestructive, "the branch no longer names its commits"}),
-	"checkout": gitCheckout, "restore": gitRestore, "reset": gitReset, "stash": gitStash, "clean": gitClean,
-	"merge":       gitChanges("commit no-commit e,edit no-edit cleanup= ff no-ff ff-only S=? gpg-sign=? no-gpg-sign log=? no-log signoff stat n,no-stat squash no-squash verify no-verify s,strategy= X,strategy-option= verify-signatures q,quiet v,verbose autostash allow-unrelated-histories m= into-name= F,file=< rerere-autoupdate abort quit continue"),
-	"rebase":      gitChanges("onto= keep-base continue skip abort quit edit-todo show-current-patch empty= no-keep-empty root reapply-cherry-picks allow-empty-message m,merge s,strategy= X,strategy-option= q,quiet v,verbose stat n,no-stat verify no-verify C= f,force-rebase no-ff fork-point no-fork-point ignore-whitespace whitespace= committer-date-is-author-date ignore-date,reset-author-date signoff i,interactive r,rebase-merges=? x,exec=$ autosquash no-autosquash autostash no-autostash reschedule-failed-exec update-refs no-update-refs S,gpg-sign=? no-gpg-sign"),
-	"cherry-pick": gitChanges("e,edit cleanup= x r m,mainline= n,no-commit s,signoff S,gpg-sign=? ff allow-empty keep-redundant-commits strategy= X,strategy-option= continue skip quit abort"),
-	"revert":      gitChanges("e,edit no-edit m,mainline= n,no-commit s,signoff strategy= X,strategy-option= continue skip quit abort reference"),
-	"am":          gitChanges("s,signoff k,keep 3,3way p= C= directory= exclude= include= i,interactive continue skip abort quit show-current-patch=? q,quiet"),
-	"apply":       row{risk: permission.RiskWorkspace, why: "it changes the files that the patch names", guarded: true, operands: reads, options: "stat numstat summary check index cached intent-to-add 3,3way ours theirs union build-fake-ancestor=> R,reverse reject z p= C= unidiff-zero apply no-add allow-binary-replacement binary exclude= include= ignore-space-change ignore-whitespace whitespace= inaccurate-eof v,verbose q,quiet recount directory= allow-empty"}.program(),
-	"mv":          gitMove, "rm": gitRemove,
-	"notes": gitChanges("m= F=< f,force ref="), "gc": gitChanges("aggressive auto q,quiet force prune=? no-prune", raise{"prune", permission.RiskDestructive, "commits that nothing names are lost"}),
-	"update-index": gitChanges("add remove refresh q chmod= assume-unchanged no-assume-unchanged skip-worktree no-skip-worktree cacheinfo= stdin"), "read-tree": gitLoses(unsaved), "write-tree": gitChanges(""), "commit-tree": gitChanges("p= m= F=<"), "hash-object": gitChanges("t= w stdin path="), "mktree": gitChanges(""), "sparse-checkout": gitChanges("cone no-cone sparse-index no-sparse-index stdin skip-checks"), "rerere": gitChanges(""), "pack-refs": gitChanges("all prune no-prune"), "repack": gitChanges("a A d f F l n q window= depth= threads="),
-	"symbolic-ref": gitChanges("short q d,delete m="), "update-ref": gitLoses("the name no longer names its commits"), "replace": gitLoses("it replaces an object"), "prune": gitLoses("commits that nothing names are lost"), "filter-branch": row{risk: permission.RiskOpaque, why: "it runs commands on every commit"}.program(), "filter-repo": gitLoses("it rewrites every commit"),
-	"bisect": gitBisect, "worktree": gitWorktree, "submodule": gitSubmodule, "remote": gitRemote, "config": gitConfig, "init": gitInit, "lfs": gitLFS,
+	"add": gitChanges("n,dry-run v,verbose f,force i,interactive p,patch e,edit u,update A,all no-all N,intent-to-add refresh ignore-errors " +
+		"renormalize chmod= pathspec-from-file=<"),
+	"stage": gitChanges("n,dry-run"),
+	"commit": gitChanges("a,all p,patch C,reuse-message= c,reedit-message= fixup= squash= reset-author short branch porcelain long z F,file=< " +
+		"author= date= m,message= t,template=< s,signoff trailer= n,no-verify allow-empty allow-empty-message cleanup= e,edit no-edit amend " +
+		"no-post-rewrite i,include o,only pathspec-from-file=< u,untracked-files=? v,verbose q,quiet dry-run S,gpg-sign=? no-gpg-sign"),
+	"branch": listing("delete D force move M copy C set-upstream-to unset-upstream edit-description track", gitBranchOptions,
+		gitChanges(gitBranchOptions, raise{"D force M C", permission.RiskDestructive, "commits that only the branch holds are lost"},
+			raise{"edit-description", permission.RiskOpaque, "it runs an editor"})),
+	"tag": listing("delete force annotate sign message file local-user", gitTagOptions, gitChanges(gitTagOptions, raise{"force delete",
+		permission.RiskDestructive, "the tag no longer names its commit"})),
+	"switch": gitChanges("c,create= C,force-create= d,detach guess no-guess f,force discard-changes m,merge conflict= q,quiet progress "+
+		"no-progress t,track=? no-track orphan= ignore-other-worktrees", raise{"force discard-changes", permission.RiskDestructive, unsaved},
+		raise{"force-create", permission.RiskDestructive, "the branch no longer names its commits"}),
+	"checkout": program(gitCheckout),
+	"restore":  program(gitRestore),
+	"reset":    program(gitReset),
+	"stash":    program(gitStash),
+	"clean":    program(gitClean),
+	"merge": gitChanges("commit no-commit e,edit no-edit cleanup= ff no-ff ff-only S=? gpg-sign=? no-gpg-sign log=? no-log signoff stat n,no-stat " +
+		"squash no-squash verify no-verify s,strategy= X,strategy-option= verify-signatures q,quiet v,verbose autostash allow-unrelated-histories " +
+		"m= into-name= F,file=< rerere-autoupdate abort quit continue"),
+	"rebase": gitChanges("onto= keep-base continue skip abort quit edit-todo show-current-patch empty= no-keep-empty root reapply-cherry-picks " +
+		"allow-empty-message m,merge s,strategy= X,strategy-option= q,quiet v,verbose stat n,no-stat verify no-verify C= f,force-rebase no-ff " +
+		"fork-point no-fork-point ignore-whitespace whitespace= committer-date-is-author-date ignore-date,reset-author-date signoff i,interactive " +
+		"r,rebase-merges=? x,exec=$ autosquash no-autosquash autostash no-autostash reschedule-failed-exec update-refs no-update-refs " +
+		"S,gpg-sign=? no-gpg-sign"),
+	"cherry-pick": gitChanges("e,edit cleanup= x r m,mainline= n,no-commit s,signoff S,gpg-sign=? ff allow-empty keep-redundant-commits strategy= " +
+		"X,strategy-option= continue skip quit abort"),
+	"revert": gitChanges("e,edit no-edit m,mainline= n,no-commit s,signoff strategy= X,strategy-option= continue skip quit abort reference"),
+	"am":     program(gitMail),
+	"apply":  program(gitApply),
+	"mv":     program(gitMove),
+	"rm":     program(gitRemove),
+	"notes":  gitChanges("m= F=< f,force ref="),
+	"gc": gitChanges("aggressive auto q,quiet force prune=? no-prune", raise{"prune", permission.RiskDestructive, "commits that nothing names are " +
+		"lost"}),
+	"update-index": gitChanges("add remove refresh q chmod= assume-unchanged no-assume-unchanged skip-worktree no-skip-worktree " +
+		"cacheinfo= stdin"),
+	"read-tree":                gitLoses(unsaved),
+	"write-tree mktree rerere": gitChanges(""),
+	"commit-tree":              gitChanges("p= m= F=<"),
+	"hash-object":              gitChanges("t= w stdin path="),
+	"sparse-checkout":          gitChanges("cone no-cone sparse-index no-sparse-index stdin skip-checks"),
+	"pack-refs":                gitChanges("all prune no-prune"),
+	"repack":                   gitChanges("a A d f F l n q window= depth= threads="),
+	"symbolic-ref":             gitChanges("short q d,delete m="),
+	"update-ref":               gitLoses("the name no longer names its commits"),
+	"replace":                  gitLoses("it replaces an object"),
+	"prune":                    gitLoses("commits that nothing names are lost"),
+	"filter-branch":            row{risk: permission.RiskOpaque, why: "it runs commands on every commit"},
+	"filter-repo":              gitLoses("it rewrites every commit"),
+	"bisect":                   program(gitBisect),
+	"worktree":                 program(gitWorktree),
+	"submodule":                program(gitSubmodule),
+	"remote":                   program(gitRemote),
+	"config":                   program(gitConfig),
+	"init":                     program(gitInit),
+	"lfs":                      program(gitLFS),
 
-	"clone":      gitClone,
-	"fetch":      gitNetwork("it fetches from a remote", "all no-all a,append atomic depth= deepen= shallow-since= shallow-exclude= unshallow update-shallow dry-run f,force k,keep multiple p,prune P,prune-tags n,no-tags refmap= t,tags recurse-submodules=? no-recurse-submodules j,jobs= set-upstream u,update-head-ok q,quiet v,verbose progress no-progress o,server-option= show-forced-updates no-show-forced-updates 4,ipv4 6,ipv6 refetch filter= negotiation-tip= porcelain auto-gc no-auto-gc no-write-fetch-head write-commit-graph no-auto-maintenance"),
-	"pull":       gitNetwork("it fetches from a remote and merges what it gets", "q,quiet v,verbose all a,append depth= f,force p,prune t,tags no-tags r,rebase=? no-rebase ff no-ff ff-only commit no-commit e,edit no-edit stat n,no-stat squash no-squash s,strategy= X,strategy-option= autostash no-autostash allow-unrelated-histories recurse-submodules=? progress no-progress set-upstream unshallow 4,ipv4 6,ipv6 j,jobs= no-verify signoff"),
-	"push":       gitPush,
-	"ls-remote":  gitNetwork("it asks a remote for its branches", "b,h,heads branches t,tags refs q,quiet exit-code get-url sort= symref o,server-option="),
-	"send-email": row{risk: permission.RiskPrivileged, why: "it sends mail"}.program(), "request-pull": gitNetwork("it asks a remote for its branches", "p"), "credential": row{risk: permission.RiskPrivileged, why: "it gives away passwords"}.program(),
+	"clone": program(gitClone),
+	"fetch": gitNetwork("it fetches from a remote", "all no-all a,append atomic depth= deepen= shallow-since= shallow-exclude= unshallow "+
+		"update-shallow dry-run f,force k,keep multiple p,prune P,prune-tags n,no-tags refmap= t,tags recurse-submodules=? no-recurse-submodules "+
+		"j,jobs= set-upstream u,update-head-ok q,quiet v,verbose progress no-progress o,server-option= show-forced-updates no-show-forced-updates "+
+		"4,ipv4 6,ipv6 refetch filter= negotiation-tip= porcelain auto-gc no-auto-gc no-write-fetch-head write-commit-graph no-auto-maintenance"),
+	"pull": gitNetwork("it fetches from a remote and merges what it gets", "q,quiet v,verbose all a,append depth= f,force p,prune t,tags no-tags "+
+		"r,rebase=? no-rebase ff no-ff ff-only commit no-commit e,edit no-edit stat n,no-stat squash no-squash s,strategy= X,strategy-option= "+
+		"autostash no-autostash allow-unrelated-histories recurse-submodules=? progress no-progress set-upstream unshallow 4,ipv4 6,ipv6 j,jobs= "+
+		"no-verify signoff"),
+	"push": program(gitPush),
+	"ls-remote": gitNetwork("it asks a remote for its branches", "b,h,heads branches t,tags refs q,quiet exit-code get-url sort= symref "+
+		"o,server-option="),
+	"send-email":   row{risk: permission.RiskPrivileged, why: "it sends mail"},
+	"request-pull": gitNetwork("it asks a remote for its branches", "p"),
+	"credential":   row{risk: permission.RiskPrivileged, why: "it gives away passwords"},
 }
 
 // remote adds the host of a literal address of a repository. Some addresses are
@@ -250,10 +336,18 @@ func withoutUser(rest string) string {
 	return rest
 }
 
+// gitLog reads the file of -L as well.
+func gitLog(c *simple, f *finding) {
+	for _, o := range gitReads(gitLogOptions).read(c, f).flags {
+		if o.name == "L" {
+			f.readNamed(o.value)
+		}
+	}
+}
+
 // gitDiff also compares files outside of a repository.
 func gitDiff(c *simple, f *finding) {
-	gitReads(gitDiffOptions)(c, f)
-	a := (&reader{options: gitDiffOptions.options(), args: c.args()}).read()
+	a := gitReads(gitDiffOptions).read(c, f)
 	if a.has("no-index") {
 		readsTrees.add(a.operands, f)
 	}
@@ -261,40 +355,42 @@ func gitDiff(c *simple, f *finding) {
 }
 
 func gitShow(c *simple, f *finding) {
-	gitReads(gitLogOptions)(c, f)
-	f.revisionPaths(c.args())
+	f.revisionPaths(gitReads(gitLogOptions).read(c, f).operands)
 }
 
+var gitObjects = gitReads("t s e p batch! batch-check=? batch-command! batch-all-objects buffer unordered allow-unknown-type follow-symlinks z " +
+	"mailmap textconv! filters! path= filter=")
+
 func gitCatFile(c *simple, f *finding) {
-	row{guarded: true, options: "t s e p batch=? batch-check=? batch-command=? batch-all-objects buffer unordered allow-unknown-type follow-symlinks z mailmap filter=", operands: elsewhere}.program()(c, f)
-	f.revisionPaths(c.args())
+	f.revisionPaths(gitObjects.read(c, f).operands)
 }
 
 // revisionPaths reads REVISION:PATH as the file, which it is or was.
 func (f *finding) revisionPaths(all []word) {
 	for _, w := range all {
-		if _, file, found := cutLast(w.text, ':'); found && file != "" && !strings.HasPrefix(w.text, "-") && !strings.HasPrefix(w.text, ":/") && !w.unknown {
+		if _, file, found := cutLast(w.text, ':'); found && file != "" && !strings.HasPrefix(w.text, ":/") && !w.unknown {
 			f.readTree(word{text: file, pattern: w.pattern})
 		}
 	}
 }
 
 func gitReflog(c *simple, f *finding) {
-	if len(c.words) > 1 && set("expire delete drop")[c.words[1].text] {
+	if len(c.words) > 1 && oneOf(c.words[1].text, "expire delete drop") {
 		f.raise(permission.RiskDestructive, "commits that nothing else names are lost")
 		return
 	}
-	gitReads(gitLogOptions)(c, f)
+	gitReads(gitLogOptions).find(c, f)
 }
 
 func gitBundle(c *simple, f *finding) {
-	f.raise(permission.RiskReadOnly, "")
-	for i, w := range c.args() {
-		if i == 1 && c.words[1].text == "create" {
-			f.writeFile(w)
-		} else if i == 1 {
-			f.readFile(w)
-		}
+	a := f.parse(c, gitLogOptions+" version= progress q,quiet all-progress all-progress-implied", 0)
+	if len(a.operands) < 2 {
+		return
+	}
+	if a.operands[0].text == "create" {
+		f.writeFile(a.operands[1])
+	} else {
+		f.readFile(a.operands[1])
 	}
 }
 
@@ -302,9 +398,9 @@ func gitBundle(c *simple, f *finding) {
 // either: as a path it exists, and overwriting it is decided as that.
 func gitCheckout(c *simple, f *finding) {
 	f.raise(permission.RiskWorkspace, "it changes the files of the repository")
-	a := (&reader{options: spec("q,quiet progress no-progress f,force ours 2 theirs 3 b= B= t,track=? no-track guess no-guess l d,detach orphan= ignore-skip-worktree-bits m,merge conflict= p,patch ignore-other-worktrees overwrite-ignore no-overwrite-ignore recurse-submodules no-recurse-submodules overlay no-overlay pathspec-from-file=< pathspec-file-nul").options(), args: c.args()}).read()
-	a.guard(c, f)
-	a.apply(c, f)
+	a := f.parse(c, "q,quiet progress no-progress f,force ours 2 theirs 3 b= B= t,track=? no-track guess no-guess l d,detach orphan= "+
+		"ignore-skip-worktree-bits m,merge conflict= p,patch ignore-other-worktrees overwrite-ignore no-overwrite-ignore recurse-submodules "+
+		"no-recurse-submodules overlay no-overlay pathspec-from-file=< pathspec-file-nul", 0)
 	n := len(a.operands)
 	switch {
 	case a.has("force", "ours", "theirs", "patch", "pathspec-from-file") || a.dashes >= 0 && a.dashes < n:
@@ -319,35 +415,55 @@ func gitCheckout(c *simple, f *finding) {
 		if w.pattern || strings.HasPrefix(w.text, ":") || strings.HasSuffix(w.text, "/") || w.text == "." || w.text == ".." {
 			f.raise(permission.RiskDestructive, unsaved)
 		} else if w.text != "-" && a.dashes < 0 {
-			n := len(f.effects)
-			f.write(w)
-			f.deep(n)
+			f.writeTree(w)
 		}
 	}
 }
 
 func gitRestore(c *simple, f *finding) {
-	a := (&reader{options: spec("s,source= p,patch W,worktree S,staged q,quiet progress no-progress ours theirs m,merge conflict= ignore-unmerged ignore-skip-worktree-bits recurse-submodules no-recurse-submodules overlay no-overlay pathspec-from-file=< pathspec-file-nul").options(), args: c.args()}).read()
+	a := f.parse(c, "s,source= p,patch W,worktree S,staged q,quiet progress no-progress ours theirs m,merge conflict= ignore-unmerged "+
+		"ignore-skip-worktree-bits recurse-submodules no-recurse-submodules overlay no-overlay pathspec-from-file=< pathspec-file-nul", 0)
 	f.raise(permission.RiskWorkspace, "it changes the index of the repository")
-	a.guard(c, f)
-	a.apply(c, f)
 	if !a.has("staged") || a.has("worktree") {
 		f.raise(permission.RiskDestructive, unsaved)
 	}
 }
 
 func gitReset(c *simple, f *finding) {
-	a := (&reader{options: spec("soft mixed N hard merge keep q,quiet no-quiet refresh no-refresh p,patch pathspec-from-file=< pathspec-file-nul recurse-submodules no-recurse-submodules").options(), args: c.args()}).read()
+	a := f.parse(c, "soft mixed N hard merge keep q,quiet no-quiet refresh no-refresh p,patch pathspec-from-file=< pathspec-file-nul "+
+		"recurse-submodules no-recurse-submodules", 0)
 	f.raise(permission.RiskWorkspace, "it changes the index of the repository")
-	a.guard(c, f)
-	a.apply(c, f)
 	if a.has("hard", "merge", "keep") {
 		f.raise(permission.RiskDestructive, unsaved)
 	}
 }
 
+const gitMailOptions spec = "s,signoff k,keep 3,3way p= C= directory= exclude= include= i,interactive continue skip abort quit show-current-patch=? q,quiet"
+
+// gitMail is git am.
+func gitMail(c *simple, f *finding) {
+	a := f.parse(c, gitMailOptions, named)
+	reads.add(a.operands, f)
+	f.raise(permission.RiskWorkspace, "it changes the repository")
+	if !a.has("abort", "quit", "skip", "show-current-patch") {
+		f.raise(permission.RiskDestructive, patched)
+	}
+}
+
+const gitApplyOptions spec = "stat numstat summary check index cached intent-to-add 3,3way ours theirs union build-fake-ancestor=> R,reverse " +
+	"reject z p= C= unidiff-zero apply no-add allow-binary-replacement binary exclude= include= ignore-space-change ignore-whitespace whitespace= " +
+	"inaccurate-eof v,verbose q,quiet recount directory= allow-empty"
+
+// gitApply changes what the patch names, which no word does.
+func gitApply(c *simple, f *finding) {
+	a := f.parse(c, gitApplyOptions, 0)
+	reads.add(a.operands, f)
+	if !a.has("stat", "numstat", "summary", "check") || a.has("apply") {
+		f.raise(permission.RiskDestructive, patched)
+	}
+}
+
 func gitStash(c *simple, f *finding) {
-	f.raise(permission.RiskReadOnly, "")
 	verb := "push"
 	if args := c.args(); len(args) > 0 && !strings.HasPrefix(args[0].text, "-") {
 		verb = args[0].text
@@ -355,7 +471,7 @@ func gitStash(c *simple, f *finding) {
 	switch verb {
 	case "list":
 	case "show":
-		gitReads(gitDiffOptions+" include-untracked only-untracked")(&simple{words: c.words[1:], dir: c.dir}, f)
+		gitReads(gitDiffOptions+" include-untracked only-untracked").find(withArgs(c, c.words[2:]), f)
 	case "push", "save", "pop", "apply", "branch", "create", "store":
 		f.raise(permission.RiskWorkspace, "it changes the files of the repository")
 	case "drop", "clear":
@@ -366,18 +482,15 @@ func gitStash(c *simple, f *finding) {
 }
 
 func gitClean(c *simple, f *finding) {
-	a := (&reader{options: spec("d f,force i,interactive n,dry-run q,quiet e,exclude= x X").options(), args: c.args()}).read()
-	f.raise(permission.RiskReadOnly, "")
-	a.guard(c, f)
+	a := f.parse(c, "d f,force i,interactive n,dry-run q,quiet e,exclude= x X", 0)
 	if !a.has("dry-run") {
 		f.raise(permission.RiskDestructive, "files that are not in the repository are lost")
 	}
 }
 
 func gitMove(c *simple, f *finding) {
-	f.raise(permission.RiskWorkspace, "it moves files")
-	a := (&reader{options: spec("f,force k n,dry-run v,verbose sparse").options(), args: c.args()}).read()
-	a.guard(c, f)
+	f.raise(permission.RiskWorkspace, moves)
+	a := f.parse(c, "f,force k n,dry-run v,verbose sparse", 0)
 	if len(a.operands) < 2 || a.has("dry-run") {
 		return
 	}
@@ -390,8 +503,7 @@ func gitMove(c *simple, f *finding) {
 
 func gitRemove(c *simple, f *finding) {
 	f.raise(permission.RiskWorkspace, "it takes files out of the repository")
-	a := (&reader{options: spec("f,force n,dry-run r cached ignore-unmatch sparse q,quiet pathspec-from-file=< pathspec-file-nul").options(), args: c.args()}).read()
-	a.guard(c, f)
+	a := f.parse(c, "f,force n,dry-run r cached ignore-unmatch sparse q,quiet pathspec-from-file=< pathspec-file-nul", 0)
 	if a.has("cached", "dry-run") {
 		return
 	}
@@ -403,20 +515,23 @@ func gitRemove(c *simple, f *finding) {
 
 func gitBisect(c *simple, f *finding) {
 	f.raise(permission.RiskWorkspace, "it changes the files of the repository")
-	if args := c.args(); len(args) > 1 && args[0].text == "run" {
+	switch args := c.args(); {
+	case len(args) < 2:
+	case args[0].text == "run":
 		f.runs(c, args[1:])
+	case args[0].text == "view" || args[0].text == "visualize":
+		f.raise(permission.RiskOpaque, "git bisect "+args[0].text+" runs another command")
 	}
 }
 
 func gitWorktree(c *simple, f *finding) {
-	f.raise(permission.RiskReadOnly, "")
 	args := c.args()
 	if len(args) == 0 || args[0].text == "list" {
 		return
 	}
-	a := (&reader{options: spec("f,force d,detach checkout no-checkout guess-remote no-guess-remote track no-track lock reason= orphan q,quiet b= B= n,dry-run v,verbose expire= relative-paths no-relative-paths").options(), args: args[1:]}).read()
+	a := f.parse(withArgs(c, args[1:]), "f,force d,detach checkout no-checkout guess-remote no-guess-remote track no-track lock reason= orphan "+
+		"q,quiet b= B= n,dry-run v,verbose expire= relative-paths no-relative-paths", 0)
 	f.raise(permission.RiskWorkspace, "it changes the worktrees of the repository")
-	a.guard(c, f)
 	switch args[0].text {
 	case "add":
 		if len(a.operands) > 0 {
@@ -443,9 +558,8 @@ func gitWorktree(c *simple, f *finding) {
 }
 
 func gitSubmodule(c *simple, f *finding) {
-	f.raise(permission.RiskReadOnly, "")
 	args := c.args()
-	for len(args) > 0 && set("-q --quiet --cached")[args[0].text] {
+	for len(args) > 0 && oneOf(args[0].text, "-q --quiet --cached") {
 		args = args[1:]
 	}
 	if len(args) == 0 {
@@ -462,12 +576,12 @@ func gitSubmodule(c *simple, f *finding) {
 		}
 	case "foreach":
 		rest := args[1:]
-		for len(rest) > 0 && set("--recursive -q --quiet")[rest[0].text] {
+		for len(rest) > 0 && oneOf(rest[0].text, "--recursive -q --quiet") {
 			rest = rest[1:]
 		}
 		f.raise(permission.RiskWorkspace, "it runs a command in every submodule")
 		if len(rest) == 1 {
-			f.text = append(f.text, innerText{text: rest[0]})
+			f.runText(rest[0], "")
 		} else if len(rest) > 1 {
 			f.inner = append(f.inner, simple{words: rest})
 		}
@@ -477,9 +591,8 @@ func gitSubmodule(c *simple, f *finding) {
 }
 
 func gitRemote(c *simple, f *finding) {
-	f.raise(permission.RiskReadOnly, "")
 	args := c.args()
-	for len(args) > 0 && set("-v --verbose")[args[0].text] {
+	for len(args) > 0 && oneOf(args[0].text, "-v --verbose") {
 		args = args[1:]
 	}
 	if len(args) == 0 {
@@ -504,56 +617,52 @@ func gitRemote(c *simple, f *finding) {
 	}
 }
 
-const gitConfigOptions spec = "global system local worktree f,file=> blob= get get-all get-regexp get-urlmatch replace-all add unset unset-all rename-section remove-section l,list e,edit! fixed-value type= bool int bool-or-int path expiry-date z,null name-only show-origin show-scope includes no-includes default= comment= get-color get-colorbool all regexp show-names no-show-names value= url= append no-type"
+const gitConfigOptions spec = "global system local worktree f,file= blob= get get-all get-regexp get-urlmatch replace-all add unset unset-all " +
+	"rename-section remove-section l,list e,edit! fixed-value type= bool int bool-or-int path expiry-date z,null name-only show-origin show-scope " +
+	"includes no-includes default= comment= get-color get-colorbool all regexp show-names no-show-names value= url= append no-type"
 
 // gitConfig reads or writes settings. Most of what they name, git runs one day.
 func gitConfig(c *simple, f *finding) {
-	f.raise(permission.RiskReadOnly, "")
-	a := (&reader{options: gitConfigOptions.options(), args: c.args()}).read()
-	a.guard(c, f)
-	all := a.operands
-	if len(all) > 0 && (all[0].text == "list" || all[0].text == "get") || a.has("get", "get-all", "get-regexp", "get-urlmatch", "list", "get-color", "get-colorbool") {
-		if file, ok := a.value("file"); ok {
+	a := f.parse(c, gitConfigOptions, 0)
+	file, given := a.value("file")
+	if gitConfigReads(&a) {
+		if given {
 			f.readFile(file)
 		}
 		return
 	}
-	sets := len(all) > 0 && set("set unset rename-section remove-section edit")[all[0].text]
-	if sets {
-		all = all[1:]
+	if given {
+		f.writeFile(file)
 	}
-	if !sets && len(all) < 2 && !a.has("unset", "unset-all", "add", "replace-all", "rename-section", "remove-section", "edit") {
-		if file, ok := a.value("file"); ok {
-			f.readFile(file)
-		}
-		return
-	}
-	a.apply(c, f)
 	f.raise(permission.RiskWorkspace, "it changes a setting of the repository")
 	if a.has("global", "system") {
 		f.raise(permission.RiskPrivileged, "it changes a setting of all repositories")
 	}
-	setting := ""
-	for i, w := range all {
-		setting += w.text
-		if i == 0 {
-			setting += "="
-		}
-		if w.unknown || w.pattern {
-			setting = ""
-			break
-		}
+	all := a.operands
+	if len(all) > 0 && oneOf(all[0].text, gitConfigVerbs) {
+		all = all[1:]
 	}
-	if !harmlessSetting(word{text: setting}) {
+	if !allKnown(all) || len(all) == 0 || !harmlessSetting(word{text: all[0].text + "=" + argvText(all[1:])}) {
 		f.raise(permission.RiskOpaque, "git may run what the setting names")
 	}
 }
 
+const gitConfigVerbs = "set unset rename-section remove-section edit"
+
+func gitConfigReads(a *arguments) bool {
+	all := a.operands
+	switch {
+	case a.has("get", "get-all", "get-regexp", "get-urlmatch", "list", "get-color", "get-colorbool"), len(all) > 0 && oneOf(all[0].text, "list get"):
+		return true
+	case len(all) > 0 && oneOf(all[0].text, gitConfigVerbs), len(all) > 1:
+		return false
+	}
+	return !a.has("unset", "unset-all", "add", "replace-all", "rename-section", "remove-section", "edit")
+}
+
 func gitInit(c *simple, f *finding) {
 	f.raise(permission.RiskWorkspace, "it makes a repository")
-	a := (&reader{options: spec("q,quiet bare template=! separate-git-dir=> object-format= ref-format= b,initial-branch= shared=?").options(), args: c.args()}).read()
-	a.guard(c, f)
-	a.apply(c, f)
+	a := f.parse(c, "q,quiet bare template=! separate-git-dir=> object-format= ref-format= b,initial-branch= shared=?", 0)
 	for _, w := range a.operands {
 		f.touch(w)
 	}
@@ -563,8 +672,7 @@ func gitInit(c *simple, f *finding) {
 }
 
 func gitLFS(c *simple, f *finding) {
-	f.raise(permission.RiskReadOnly, "")
-	if len(c.words) > 1 && set("ls-files status env version logs track")[c.words[1].text] {
+	if len(c.words) > 1 && oneOf(c.words[1].text, "ls-files status env version logs track") {
 		return
 	}
 	f.raise(permission.RiskNetwork, "it moves large files to and from a remote")
@@ -572,9 +680,10 @@ func gitLFS(c *simple, f *finding) {
 
 func gitClone(c *simple, f *finding) {
 	f.raise(permission.RiskNetwork, "it fetches a repository")
-	a := (&reader{options: spec("l,local no-hardlinks s,shared reference=<< reference-if-able=<< dissociate q,quiet v,verbose progress server-option= n,no-checkout reject-shallow no-reject-shallow bare sparse filter= also-filter-submodules mirror o,origin= b,branch= revision= depth= shallow-since= shallow-exclude= single-branch no-single-branch no-tags tags recurse-submodules,recursive=? shallow-submodules no-shallow-submodules remote-submodules j,jobs= separate-git-dir=> ref-format= 4,ipv4 6,ipv6").options(), args: c.args()}).read()
-	a.guard(c, f)
-	a.apply(c, f)
+	a := f.parse(c, "l,local no-hardlinks s,shared reference=<< reference-if-able=<< dissociate q,quiet v,verbose progress server-option= "+
+		"n,no-checkout reject-shallow no-reject-shallow bare sparse filter= also-filter-submodules mirror o,origin= b,branch= revision= depth= "+
+		"shallow-since= shallow-exclude= single-branch no-single-branch no-tags tags recurse-submodules,recursive=? shallow-submodules "+
+		"no-shallow-submodules remote-submodules j,jobs= separate-git-dir=> ref-format= 4,ipv4 6,ipv6", 0)
 	if len(a.operands) == 0 {
 		return
 	}
@@ -593,8 +702,9 @@ func gitClone(c *simple, f *finding) {
 // gitPush sends, and may make a remote forget.
 func gitPush(c *simple, f *finding) {
 	f.raise(permission.RiskNetwork, "it sends commits to a remote")
-	a := (&reader{options: spec("all branches prune! mirror! n,dry-run porcelain d,delete tags follow-tags signed=? no-signed atomic no-atomic o,push-option= force-with-lease=? no-force-with-lease f,force force-if-includes repo= u,set-upstream thin no-thin q,quiet v,verbose progress recurse-submodules= no-recurse-submodules verify no-verify 4,ipv4 6,ipv6").options(), args: c.args()}).read()
-	a.guard(c, f)
+	a := f.parse(c, "all branches prune! mirror! n,dry-run porcelain d,delete tags follow-tags signed=? no-signed atomic no-atomic o,push-option= "+
+		"force-with-lease=? no-force-with-lease f,force force-if-includes repo= u,set-upstream thin no-thin q,quiet v,verbose progress "+
+		"recurse-submodules= no-recurse-submodules verify no-verify 4,ipv4 6,ipv6", 0)
 	loses := a.has("force", "force-with-lease", "delete", "mirror", "prune")
 	for i, w := range a.operands {
 		f.remote(w)
@@ -607,14 +717,16 @@ func gitPush(c *simple, f *finding) {
 
 // forgeReads are what gh and glab only show.
 var forgeReads = map[string]map[string]bool{
-	"pr": set("list view status diff checks"), "mr": set("list view diff"), "issue": set("list view status"), "repo": set("list view"), "run": set("list view watch"), "workflow": set("list view"),
-	"release": set("list view"), "label": set("list"), "gist": set("list view"), "search": set("repos issues prs commits code"), "auth": set("status"), "cache": set("list"), "secret": set("list"), "variable": set("list get"), "project": set("list view"), "org": set("list"), "ruleset": set("list view check"), "status": nil, "ci": set("status view list"),
+	"pr": set("list view status diff checks"), "mr": set("list view diff"), "issue": set("list view status"), "repo": set("list view"),
+	"run": set("list view watch"), "workflow": set("list view"),
+	"release": set("list view"), "label": set("list"), "gist": set("list view"), "search": set("repos issues prs commits code"),
+	"auth": set("status"), "cache": set("list"), "secret": set("list"), "variable": set("list get"), "project": set("list view"),
+	"org": set("list"), "ruleset": set("list view check"), "status": nil, "ci": set("status view list"),
 }
 
 // forge is gh and glab: they speak to a host of repositories in the person's name.
 func forge(c *simple, f *finding) {
-	f.raise(permission.RiskReadOnly, "")
-	if helps(c) || len(c.words) == 1 || set("version help completion")[c.words[1].text] {
+	if len(c.words) == 1 || oneOf(c.words[1].text, "version help completion") {
 		return
 	}
 	verb, what := c.words[1].text, ""
@@ -632,7 +744,7 @@ func forge(c *simple, f *finding) {
 		f.raise(permission.RiskNetwork, "it asks the repository's host in the person's name")
 	case verb == "api" && onlyGets(c.args()[1:]):
 		f.raise(permission.RiskNetwork, "it asks the repository's host in the person's name")
-	case verb == "pr" && what == "checkout" || verb == "repo" && what == "clone" || verb == "release" && what == "download" || verb == "run" && what == "download":
+	case oneOf(verb+"-"+what, "pr-checkout repo-clone release-download run-download"):
 		f.raise(permission.RiskNetwork, "it fetches from the repository's host")
 	case verb == "alias" || verb == "extension" || verb == "config" || !known && verb != "api":
 		f.raise(permission.RiskOpaque, "air does not know what "+base(c.name())+" "+verb+" does")
@@ -651,7 +763,7 @@ func onlyGets(args []word) bool {
 			if i+1 >= len(args) || args[i+1].text != "GET" {
 				return false
 			}
-		case w.text == "--paginate" || w.text == "-q" || w.text == "--jq" || w.text == "-i" || w.text == "--include" || w.text == "--slurp" || w.text == "-t" || w.text == "--template" || w.text == "--silent" || strings.HasPrefix(w.text, "--jq="):
+		case oneOf(w.text, "--paginate -q --jq -i --include --slurp -t --template --silent") || strings.HasPrefix(w.text, "--jq="):
 		case strings.HasPrefix(w.text, "-"):
 			return false
 		}

@@ -9,44 +9,49 @@ import (
 	"github.com/aircoding/air/runtime/permission"
 )
 
-// redirects notes what the redirections of a statement open. stdin is what it reads then,
-// where that is known; opens says that one of them may fail.
-func (a *analysis) redirects(s *shell, list []*syntax.Redirect) (stdin value, opens bool) {
+// redirection is what the redirections of a statement do.
+type redirection struct {
+	stdin   value               // what it reads, where that is known
+	opens   bool                // one of them may fail
+	effects []permission.Effect // which come after those of the command
+}
+
+func (a *analysis) redirects(s *shell, list []*syntax.Redirect) redirection {
+	var to redirection
 	for _, r := range list {
 		if r.N != nil && strings.HasPrefix(r.N.Value, "{") {
 			a.assign(s, strings.Trim(r.N.Value, "{}"), value{})
 		}
 		switch r.Op {
 		case syntax.Hdoc, syntax.DashHdoc, syntax.WordHdoc:
-			stdin = value{}
+			to.stdin = value{}
 			if v, ok := a.document(s, r); ok {
-				stdin = v
+				to.stdin = v
 			}
 		case syntax.DplIn, syntax.DplOut:
-			opens = a.duplicate(s, r) || opens
+			a.duplicate(s, r, &to)
 		default:
-			opens = true
-			a.open(s, r)
+			a.open(s, r, &to)
 		}
 	}
-	return stdin, opens
+	return to
 }
 
 // duplicate is >& and <&, which take a number, - or, the former, a file.
-func (a *analysis) duplicate(s *shell, r *syntax.Redirect) (opens bool) {
+func (a *analysis) duplicate(s *shell, r *syntax.Redirect, to *redirection) {
 	v := a.literal(s, r.Word)
-	switch to := strings.TrimSuffix(v.text, "-"); {
-	case v.kind == numberValue, v.kind == textValue && (to == "" || isDigits(to)):
-		return false
+	switch number := strings.TrimSuffix(v.text, "-"); {
+	case v.kind == numberValue, v.kind == textValue && (number == "" || isDigits(number)):
 	case r.Op == syntax.DplIn:
-		a.unknown("what " + a.written(r.Word) + " stands for in a redirection cannot be known before it runs")
-		return true
+		to.opens = true
+		a.unknown(notKnown("what " + s.written(r.Word) + " stands for in a redirection"))
+	default:
+		a.open(s, r, to)
 	}
-	a.open(s, r)
-	return true
 }
 
-func (a *analysis) open(s *shell, r *syntax.Redirect) {
+func (a *analysis) open(s *shell, r *syntax.Redirect, to *redirection) {
+	to.opens = true
 	if len(r.Word.Parts) == 1 {
 		if p, ok := r.Word.Parts[0].(*syntax.ProcSubst); ok {
 			a.apart(s, p.Stmts)
@@ -55,17 +60,14 @@ func (a *analysis) open(s *shell, r *syntax.Redirect) {
 	}
 	v := a.literal(s, r.Word)
 	if v.kind != textValue || looseWord(r.Word, v.text) {
-		a.unknown("which file " + a.written(r.Word) + " stands for cannot be known before it runs")
+		a.unknown(notKnown("which file " + s.written(r.Word) + " stands for"))
 		return
 	}
-	switch r.Op {
-	case syntax.RdrIn:
-		a.touchPath(s, permission.Read, v.text)
-	case syntax.RdrInOut:
-		a.touchPath(s, permission.Read, v.text)
-		a.touchPath(s, permission.Write, v.text)
-	default:
-		a.touchPath(s, permission.Write, v.text)
+	if r.Op == syntax.RdrIn || r.Op == syntax.RdrInOut {
+		a.openPath(s, permission.Read, v.text, to)
+	}
+	if r.Op != syntax.RdrIn {
+		a.openPath(s, permission.Write, v.text, to)
 	}
 }
 
@@ -88,72 +90,99 @@ func looseWord(w *syntax.Word, text string) bool {
 	return false
 }
 
-func (a *analysis) touchPath(s *shell, kind permission.Kind, name string) {
+func (a *analysis) openPath(s *shell, kind permission.Kind, name string, to *redirection) {
 	if strings.HasPrefix(path.Clean(name), "/dev/tcp/") || strings.HasPrefix(path.Clean(name), "/dev/udp/") {
-		a.connect(name)
+		a.connect(name, to)
 		return
 	}
 	if len(s.dirs) == 0 && !path.IsAbs(name) {
-		a.unknown("in which folder " + name + " lies cannot be known before it runs")
+		a.unknown(notKnown("in which folder " + name + " lies"))
 		return
 	}
-	if path.IsAbs(name) {
-		a.later = append(a.later, permission.Effect{Kind: kind, Target: name})
-		return
+	targets := []string{name}
+	if !path.IsAbs(name) {
+		targets = nil
+		for _, dir := range s.dirs {
+			targets = append(targets, absolute(dir, name))
+		}
 	}
-	for _, dir := range s.dirs {
-		a.later = append(a.later, permission.Effect{Kind: kind, Target: absolute(dir, name)})
+	for _, target := range targets {
+		if !isFree(target, kind) {
+			to.effects = append(to.effects, permission.Effect{Kind: kind, Target: target})
+		}
 	}
 }
 
 // connect is a redirection to a name by which bash opens a connection.
-func (a *analysis) connect(name string) {
+func (a *analysis) connect(name string, to *redirection) {
 	a.unknown("bash opens a connection for " + name)
 	protocol, rest, _ := strings.Cut(strings.TrimPrefix(path.Clean(name), "/dev/"), "/")
 	host, port, _ := strings.Cut(rest, "/")
 	if e, err := permission.NetTarget(protocol + "://" + host + ":" + port); err == nil {
-		a.later = append(a.later, e)
+		to.effects = append(to.effects, e)
 	}
 }
 
-// addPath adds the effect on a path as seen from a folder. The streams of the command
-// itself, and what has no content, are free.
-func (a *analysis) addPath(e permission.Effect, dir string) {
-	if isFree(e.Target, e.Kind) {
-		return
+// document is the text of a here-document or here-string, where it is known.
+func (a *analysis) document(s *shell, r *syntax.Redirect) (value, bool) {
+	switch r.Op {
+	case syntax.WordHdoc:
+		v := a.literal(s, r.Word)
+		v.text += "\n"
+		return v, v.kind == textValue
+	case syntax.Hdoc, syntax.DashHdoc:
+		return a.hereDocument(s, r)
 	}
-	if e.Target = absolute(dir, e.Target); path.IsAbs(e.Target) { // else its folder is not known, which makes the whole opaque
-		a.add(e)
-	}
+	return value{}, false
 }
 
-// flush adds the effects of redirections, which come after the command that they are for.
-func (a *analysis) flush(from int) {
-	for _, e := range a.later[from:] {
-		if !e.Kind.IsPath() || !isFree(e.Target, e.Kind) {
-			a.add(e)
+func (a *analysis) hereDocument(s *shell, r *syntax.Redirect) (value, bool) {
+	if r.Hdoc == nil {
+		return value{kind: textValue}, true
+	}
+	quoted, certain := delimiter(r.Word)
+	x := expansion{a: a, s: s, unknown: !certain}
+	for _, part := range r.Hdoc.Parts {
+		lit, ok := part.(*syntax.Lit)
+		switch {
+		case ok && r.Op == syntax.DashHdoc:
+			x.quoted(withoutTabs(hereText(lit.Value, quoted)))
+			x.unknown = x.unknown || len(r.Hdoc.Parts) > 1
+		case ok:
+			x.quoted(hereText(lit.Value, quoted))
+		default:
+			x.part(part, true)
 		}
 	}
-	a.later = a.later[:from]
+	if x.unknown || x.meta || len(x.plain) > maxValue {
+		return value{}, false
+	}
+	return value{kind: textValue, text: string(x.plain)}, true
 }
 
-func absolute(dir, name string) string {
-	switch {
-	case path.IsAbs(name):
-		return name
-	case name == "", name == ".":
-		return dir
+func hereText(text string, quoted bool) string {
+	if quoted {
+		return text
 	}
-	return strings.TrimSuffix(dir, "/") + "/" + strings.TrimPrefix(name, "./")
+	return unescape(text, "\\$`")
 }
 
-func isFree(name string, kind permission.Kind) bool {
-	switch name {
-	case "/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr":
-		return kind != permission.Delete
-	case "/dev/zero", "/dev/random", "/dev/urandom":
-		return kind == permission.Read
+func withoutTabs(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimLeft(line, "\t")
 	}
-	fd, ok := strings.CutPrefix(name, "/dev/fd/")
-	return ok && isDigits(fd) && kind != permission.Delete
+	return strings.Join(lines, "\n")
+}
+
+// delimiter says whether the word after << is in quotes; one that is partly so is read in
+// several ways.
+func delimiter(w *syntax.Word) (quoted, certain bool) {
+	if len(w.Parts) != 1 {
+		return false, false
+	}
+	if lit, ok := w.Parts[0].(*syntax.Lit); ok {
+		return strings.Contains(lit.Value, `\`), true
+	}
+	return true, true
 }

@@ -6,18 +6,13 @@ import (
 	"github.com/aircoding/air/runtime/permission"
 )
 
-const sedOptions spec = "n,quiet,silent e,expression= f,file=< E,r,regexp-extended i,in-place=? s,separate u,unbuffered z,null-data l,line-length= posix follow-symlinks sandbox debug b,binary"
+const sedOptions spec = "n,quiet,silent e,expression= f,file=< E,r,regexp-extended i,in-place=? s,separate u,unbuffered z,null-data " +
+	"l,line-length= posix follow-symlinks sandbox debug b,binary"
 
 // sed is known as far as its script can be read: with no commands but those that change
 // text, read and write files.
 func sed(c *simple, f *finding) {
-	f.raise(permission.RiskReadOnly, "")
-	if helps(c) {
-		return
-	}
-	a := (&reader{options: sedOptions.options(), args: c.args()}).read()
-	a.guard(c, f)
-	a.apply(c, f)
+	a := f.parse(c, sedOptions, 0)
 	files := a.operands
 	var scripts []word
 	for _, o := range a.flags {
@@ -143,8 +138,7 @@ func (s *sedScript) command() bool {
 		s.rest = strings.TrimLeft(s.rest[1:], " 0123456789")
 		return true
 	case strings.IndexByte(":btT", c) >= 0:
-		s.skipTo("\n;")
-		return true
+		return s.label()
 	case c == '#':
 		s.skipTo("\n")
 		return true
@@ -159,6 +153,14 @@ func (s *sedScript) command() bool {
 		s.runs = true
 	}
 	return false
+}
+
+// label skips a name that all versions of sed see the same end of.
+func (s *sedScript) label() bool {
+	s.rest = strings.TrimLeft(s.rest[1:], " ")
+	s.rest = strings.TrimLeft(s.rest, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
+	s.rest = strings.TrimLeft(s.rest, " ")
+	return s.rest == "" || strings.IndexByte("\n;}", s.rest[0]) >= 0
 }
 
 func (s *sedScript) substitute() bool {

@@ -41,16 +41,14 @@ func dailyCommands(t *testing.T) []daily {
 }
 
 func parseDaily(t *testing.T, n int, line string) daily {
-	head, text, ok := strings.Cut(line, " | ")
+	head, text, ok := strings.Cut(line, ": ")
 	risk, class, known := strings.Cut(head, " ")
 	if !ok || !known || rank(permission.Risk(risk)) == len(ranks) || class != "harmless" && class != "harmful" {
 		t.Fatalf("line %d of testdata/commands.txt: %q", n, line)
 	}
 	d := daily{line: n, risk: permission.Risk(risk), harmless: class == "harmless", text: text}
-	if at := strings.LastIndex(text, " | "); at >= 0 {
-		if effects := strings.Fields(text[at+3:]); strings.Contains(effects[0], "(") && strings.HasSuffix(effects[0], ")") && !strings.Contains(effects[0], "'") {
-			d.text, d.effects = text[:at], effects
-		}
+	if at := strings.LastIndex(text, " => "); at >= 0 {
+		d.text, d.effects = text[:at], strings.Fields(text[at+4:])
 	}
 	return d
 }
@@ -69,7 +67,8 @@ func newGround(t *testing.T) *ground {
 		t.Fatal(err)
 	}
 	g := &ground{root: top + "/work/project", home: top + "/person"}
-	for _, name := range strings.Fields("main.go go.mod README.md package.json Makefile names.txt data.csv data.json data.bin log.txt build.sh test.py app.jar out.tgz out.zip log.gz fix.patch src/app.ts lib/util.go docs/guide.md .git/config .env") {
+	for _, name := range strings.Fields("main.go go.mod README.md package.json Makefile names.txt data.csv data.json data.bin log.txt build.sh " +
+		"test.py app.jar out.tgz out.zip log.gz fix.patch src/app.ts lib/util.go docs/guide.md .git/config .env") {
 		g.put(t, g.root+"/"+name)
 	}
 	for _, name := range strings.Fields(".ssh/id_rsa .netrc .aws/credentials .bashrc") {
@@ -95,17 +94,17 @@ func (g *ground) put(t *testing.T, path string) {
 }
 
 // decide analyses a command line and asks the engine as for a person's agent. What
-// cannot be resolved is denied.
+// cannot be resolved is denied with the code "unresolved".
 func (g *ground) decide(t *testing.T, text string) (effects, resolved []permission.Effect, worst permission.Decision) {
 	t.Helper()
-	effects, err := Analyse(text, Place{Dir: g.root, Home: g.home})
+	effects, err := Analyse(text, Place{Dir: g.root, Root: g.root, Home: g.home})
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
 	for _, e := range effects {
 		r, err := g.paths.Resolve(e)
 		if err != nil {
-			return effects, resolved, permission.Decision{Effect: e, Verdict: permission.Deny, Reason: err.Error()}
+			return effects, resolved, permission.Decision{Effect: e, Verdict: permission.Deny, Code: "unresolved", Reason: err.Error()}
 		}
 		resolved = append(resolved, r)
 	}
@@ -162,6 +161,8 @@ func TestDailyCommands(t *testing.T) {
 			}
 		}
 		switch {
+		case worst.Code == "unresolved":
+			t.Errorf("line %d: %s: %s", d.line, d.text, worst.Reason)
 		case !d.harmless && worst.Verdict == permission.Allow:
 			t.Errorf("line %d: %s: passes unasked: %v", d.line, d.text, resolved)
 		case d.harmless && worst.Verdict == permission.Allow:
@@ -192,18 +193,38 @@ func reasons(effects []permission.Effect) (all []string) {
 // other.
 func TestProgramsAreNamedOnce(t *testing.T) {
 	total := 0
-	for _, table := range []map[string]program{filePrograms, textPrograms, codePrograms, buildPrograms, gitPrograms, networkPrograms, clusterPrograms, systemPrograms} {
-		total += len(table)
+	for _, table := range []table{filePrograms, textPrograms, codePrograms, buildPrograms, gitPrograms, networkPrograms, clusterPrograms, systemPrograms} {
+		total += namedOnce(t, table)
 	}
 	if total != len(programs) {
 		t.Errorf("%d names in the tables, but %d programs", total, len(programs))
 	}
+	namedOnce(t, gitCommands)
+}
+
+// namedOnce counts the names of a table, and looks into its subcommands.
+func namedOnce(t *testing.T, all table) int {
+	t.Helper()
+	seen := map[string]bool{}
+	for names, e := range all {
+		for _, name := range strings.Fields(names) {
+			if seen[name] {
+				t.Errorf("%s is named twice", name)
+			}
+			seen[name] = true
+		}
+		if s, ok := e.(subcommands); ok {
+			namedOnce(t, s.of)
+		}
+	}
+	return len(seen)
 }
 
 // TestSpec reads one option of each sort.
 func TestSpec(t *testing.T) {
 	known := spec("v,verbose n,lines= color=? o,output=> c,eval=! ext-diff!").options()
-	args := []word{{text: "-vn"}, {text: "5"}, {text: "file"}, {text: "--color"}, {text: "other"}, {text: "--output=x"}, {text: "-k"}, {text: "*.go", pattern: true}, {text: "--"}, {text: "-z"}}
+	args := []word{{text: "-vn"}, {text: "5"}, {text: "file"}, {text: "--color"},
+		{text: "other"}, {text: "--output=x"}, {text: "-k"}, {text: "*.go", pattern: true}, {text: "--"}, {text: "-z"}}
 	a := (&reader{options: known, args: args}).read()
 	if lines, _ := a.value("lines"); lines.text != "5" || !a.has("verbose", "color") {
 		t.Errorf("flags are %v", a.flags)
@@ -226,6 +247,10 @@ func TestSedScripts(t *testing.T) {
 		"a\\\ntext e w\np":         permission.RiskReadOnly,
 		`y/abc/xyz/`:               permission.RiskReadOnly,
 		`:a;N;$!ba;s/\n/ /g`:       permission.RiskReadOnly,
+		`:a e id`:                  permission.RiskOpaque,
+		`:a w out.txt`:             permission.RiskOpaque,
+		`b a e id`:                 permission.RiskOpaque,
+		`:a{N;ba}`:                 permission.RiskOpaque,
 		`s/[^/]*$//`:               permission.RiskReadOnly,
 		`s/[[:space:]/]x/y/`:       permission.RiskReadOnly,
 		`s/[\]/e id/;#]//`:         permission.RiskOpaque,
@@ -240,8 +265,7 @@ func TestSedScripts(t *testing.T) {
 		"w out.txt\nw /dev/stdout": permission.RiskWorkspace,
 		`r in.txt`:                 permission.RiskReadOnly,
 	} {
-		var f finding
-		sed(&simple{words: []word{{text: "sed"}, {text: script}, {text: "file"}}}, &f)
+		f := (&analysis{}).find(&simple{words: []word{{text: "sed"}, {text: script}, {text: "file"}}})
 		if f.risk != want {
 			t.Errorf("sed %q: %s (%s), want %s", script, f.risk, f.why, want)
 		}
@@ -269,8 +293,7 @@ func TestAwkPrograms(t *testing.T) {
 		`{print ENVIRON["KEY"]}`:                       permission.RiskOpaque,
 		`{while ((getline line < "x") > 0) n++}`:       permission.RiskOpaque,
 	} {
-		var f finding
-		awk(&simple{words: []word{{text: "awk"}, {text: script}, {text: "file"}}}, &f)
+		f := (&analysis{}).find(&simple{words: []word{{text: "awk"}, {text: script}, {text: "file"}}})
 		if f.risk != want {
 			t.Errorf("awk %q: %s (%s), want %s", script, f.risk, f.why, want)
 		}
@@ -279,7 +302,10 @@ func TestAwkPrograms(t *testing.T) {
 
 // TestProgramsTakeAnyWords finds words that make a program panic.
 func TestProgramsTakeAnyWords(t *testing.T) {
-	odd := []word{{text: ""}, {text: "-"}, {text: "--"}, {text: "-x"}, {text: "--x="}, {text: "-="}, {text: "-c"}, {text: "x"}, {text: "/"}, {text: ".."}, {text: ":"}, {text: "@"}, {text: "="}, {text: "x=", unknown: true}, {text: "$x", unknown: true, many: true}, {text: "*", pattern: true}, {text: "run"}, {text: "add"}, {text: "-m"}, {text: "-e"}, {text: "-exec"}, {text: "::"}, {text: "a://"}}
+	odd := []word{{text: ""}, {text: "-"}, {text: "--"}, {text: "-x"}, {text: "--x="}, {text: "-="},
+		{text: "-c"}, {text: "x"}, {text: "/"}, {text: ".."}, {text: ":"}, {text: "@"}, {text: "="},
+		{text: "x=", unknown: true}, {text: "$x", unknown: true, many: true}, {text: "*", pattern: true},
+		{text: "run"}, {text: "add"}, {text: "-m"}, {text: "-e"}, {text: "-exec"}, {text: "::"}, {text: "a://"}}
 	for name, p := range programs {
 		for _, first := range odd {
 			for _, second := range odd {
@@ -289,7 +315,7 @@ func TestProgramsTakeAnyWords(t *testing.T) {
 		}
 		p(&simple{words: []word{{text: name}}, dir: "/d"}, &finding{})
 	}
-	for name, p := range gitCommands {
+	for name, p := range together(gitCommands) {
 		for _, first := range odd {
 			for _, second := range odd {
 				p(&simple{words: []word{{text: "git " + name}, first, second}, dir: "/d"}, &finding{})
@@ -301,7 +327,9 @@ func TestProgramsTakeAnyWords(t *testing.T) {
 }
 
 func TestProgramFor(t *testing.T) {
-	for name, want := range map[string]bool{"python3.12": true, "gcc-14": true, "clang-format-18": true, "/usr/bin/ls": true, "ls2": false, "rm3": false, "frobnicate": false, "": false, "3": false} {
+	for name, want := range map[string]bool{
+		"python3.12": true, "gcc-14": true, "clang-format-18": true, "/usr/bin/ls": true, "ls2": false, "rm3": false, "frobnicate": false, "": false, "3": false,
+	} {
 		if _, ok := programFor(name); ok != want {
 			t.Errorf("programFor(%q) is %v", name, ok)
 		}

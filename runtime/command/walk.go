@@ -37,17 +37,16 @@ func (a *analysis) stmt(s *shell, st *syntax.Stmt) (onFail *shell) {
 
 func (a *analysis) foreground(s *shell, st *syntax.Stmt) (onFail *shell) {
 	var before *shell
-	later := len(a.later)
-	stdin, opens := a.redirects(s, st.Redirs)
-	if opens {
+	r := a.redirects(s, st.Redirs)
+	if r.opens {
 		before = s.clone()
 	}
-	onFail = a.command(s, st.Cmd, stdin)
-	a.flush(later)
-	if opens { // where a file cannot be opened, the command does not run
-		if onFail == nil {
-			onFail = s.clone()
-		}
+	onFail = a.command(s, st.Cmd, r.stdin)
+	for _, e := range r.effects {
+		a.add(e)
+	}
+	if r.opens { // where a file cannot be opened, the command does not run
+		onFail = onFail.orClone(s)
 		onFail.merge(before)
 	}
 	if st.Negated && onFail != nil {
@@ -104,20 +103,14 @@ func (a *analysis) command(s *shell, cmd syntax.Command, stdin value) (onFail *s
 func (a *analysis) binary(s *shell, b *syntax.BinaryCmd) (onFail *shell) {
 	switch b.Op {
 	case syntax.AndStmt:
-		onFail = a.stmt(s, b.X)
-		if onFail == nil {
-			onFail = s.clone()
-		}
+		onFail = a.stmt(s, b.X).orClone(s)
 		failed := a.stmt(s, b.Y)
 		if failed == nil {
 			failed = s
 		}
 		onFail.merge(failed)
 	case syntax.OrStmt:
-		onFail = a.stmt(s, b.X)
-		if onFail == nil {
-			onFail = s.clone()
-		}
+		onFail = a.stmt(s, b.X).orClone(s)
 		failed := a.stmt(onFail, b.Y)
 		s.merge(onFail)
 		if failed != nil {
@@ -138,10 +131,7 @@ func (a *analysis) ifClause(s *shell, c *syntax.IfClause) {
 		a.whole(s, c.Then)
 		return
 	}
-	otherwise := a.stmts(s, c.Cond)
-	if otherwise == nil {
-		otherwise = s.clone()
-	}
+	otherwise := a.stmts(s, c.Cond).orClone(s)
 	a.whole(s, c.Then)
 	if c.Else != nil {
 		a.ifClause(otherwise, c.Else)
@@ -186,18 +176,17 @@ func (a *analysis) callFunc(s *shell, words []word) {
 		a.unknown("what the function " + name + " does depends on what ran before")
 		s.forgetAll()
 		return
-	case slices.Contains(a.running, name):
+	case slices.Contains(s.running, name):
 		a.unknown("the function " + name + " calls itself")
 		s.forgetAll()
 		return
 	}
 	changed := changesIn(s, body)
-	outer := s.clone()
+	running, params, hasParams, inFunc := s.running, s.params, s.hasParams, s.inFunc
 	s.params, s.hasParams = paramsOf(words[1:])
 	s.inFunc = true
-	a.running = append(a.running, name)
+	s.running = append(slices.Clip(running), name)
 	s.merge(a.stmt(s, body))
-	a.running = a.running[:len(a.running)-1]
 	if changed.returns { // from anywhere in it
 		s.dead = false
 		s.lose(changed)
@@ -205,7 +194,7 @@ func (a *analysis) callFunc(s *shell, words []word) {
 	for local := range changed.locals {
 		s.set(local, value{})
 	}
-	s.params, s.hasParams, s.inFunc = outer.params, outer.hasParams, outer.inFunc
+	s.running, s.params, s.hasParams, s.inFunc = running, params, hasParams, inFunc
 }
 
 func paramsOf(words []word) (params []value, known bool) {

@@ -1,69 +1,71 @@
 package command
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/aircoding/air/runtime/permission"
 )
 
-// wrappers are programs that run another one, which is looked at by itself.
+// wrappers are programs that run another one, which is looked at by itself. An option that
+// air does not know may take the name of that program for its value.
 var wrappers = map[string]program{
 	"env":       runEnv,
 	"sudo":      sudo,
-	"doas":      wrapper{options: options{short: "Cu"}, risk: permission.RiskPrivileged, why: "doas runs it as another user"}.find,
+	"doas":      wrapper{options: "C=! L n s! u=", risk: permission.RiskPrivileged, why: "doas runs it as another user", clears: true}.find,
 	"su":        switchUser,
 	"runuser":   switchUser,
-	"nice":      wrapper{options: options{short: "n", long: []string{"adjustment"}}}.find,
-	"ionice":    wrapper{options: options{short: "cnpPu", long: []string{"class", "classdata", "pid", "pgid", "uid"}}}.find,
+	"nice":      wrapper{options: "n,adjustment="}.find,
+	"ionice":    wrapper{options: "c,class= n,classdata= p,pid=! P,pgid=! u,uid=! t,ignore"}.find,
 	"nohup":     wrapper{}.find,
-	"setsid":    wrapper{}.find,
-	"stdbuf":    wrapper{options: options{short: "ioe", long: []string{"input", "output", "error"}}}.find,
-	"timeout":   wrapper{options: options{short: "ks", long: []string{"kill-after", "signal"}}, skip: 1}.find,
-	"gtimeout":  wrapper{options: options{short: "ks", long: []string{"kill-after", "signal"}}, skip: 1}.find,
-	"time":      wrapper{options: options{short: "fo", long: []string{"format", "output"}}, output: "o output"}.find,
-	"chroot":    wrapper{options: options{}, skip: 1, risk: permission.RiskPrivileged, why: "chroot runs it in another root folder", elsewhere: true}.find,
-	"taskset":   wrapper{skip: 1}.find,
-	"chrt":      wrapper{options: options{short: "TPD", long: []string{"sched-runtime", "sched-period", "sched-deadline"}}, skip: 1}.find,
-	"unbuffer":  wrapper{}.find,
+	"setsid":    wrapper{options: "c,ctty f,fork w,wait"}.find,
+	"stdbuf":    wrapper{options: "i,input= o,output= e,error="}.find,
+	"timeout":   timeout,
+	"gtimeout":  timeout,
+	"time":      wrapper{options: "f,format= o,output=> a,append l p,portability q,quiet v,verbose"}.find,
+	"chroot":    wrapper{options: "groups= userspec= skip-chdir", skip: 1, risk: permission.RiskPrivileged, why: "chroot runs it in another root folder", elsewhere: true}.find,
+	"taskset":   wrapper{options: "a,all-tasks c,cpu-list p,pid!", skip: 1, number: true}.find,
+	"chrt":      wrapper{options: chrtOptions, skip: 1, number: true}.find,
+	"unbuffer":  wrapper{options: "p"}.find,
 	"busybox":   wrapper{}.find,
 	"catchsegv": wrapper{}.find,
-	"strace":    trace, "ltrace": trace,
-	"flock":    lock,
-	"watch":    watch,
-	"script":   typescript,
-	"xargs":    runXargs,
-	"parallel": row{risk: permission.RiskOpaque, why: "parallel puts commands together from what it reads"}.program(),
-	"bash":     runShell, "sh": runShell, "dash": runShell, "ash": runShell, "rbash": runShell,
-	"zsh": otherShell, "ksh": otherShell, "mksh": otherShell, "fish": otherShell, "csh": otherShell, "tcsh": otherShell, "yash": otherShell, "pwsh": otherShell, "elvish": otherShell, "nu": otherShell, "xonsh": otherShell,
+	"strace":    tracer(straceOptions),
+	"ltrace":    tracer(ltraceOptions),
+	"flock":     lock,
+	"watch":     watch,
+	"script":    typescript,
+	"xargs":     runXargs,
+	"parallel":  row{risk: permission.RiskOpaque, why: "parallel puts commands together from what it reads"}.program(),
+
+	"bash": runShell, "sh": runShell, "dash": runShell, "ash": runShell, "rbash": runShell,
+	"zsh": otherShell, "ksh": otherShell, "mksh": otherShell, "fish": otherShell, "csh": otherShell, "tcsh": otherShell,
+	"yash": otherShell, "pwsh": otherShell, "elvish": otherShell, "nu": otherShell, "xonsh": otherShell,
 }
+
+const chrtOptions = `a,all-tasks b,batch d,deadline f,fifo i,idle m,max o,other p,pid! r,rr R,reset-on-fork
+	T,sched-runtime= P,sched-period= D,sched-deadline= v,verbose`
+
+var timeout = wrapper{options: "k,kill-after= s,signal= f,foreground p,preserve-status v,verbose", skip: 1, number: true}.find
 
 // wrapper is a program whose operands are the words of another one.
 type wrapper struct {
-	options   options
-	skip      int // operands before the words of the other
+	options   spec
+	skip      int  // operands before the words of the other
+	number    bool // those are numbers, which newer versions may leave out
 	risk      permission.Risk
 	why       string
-	output    string // options whose value is a file that is written
-	elsewhere bool   // the other does not run in this folder
+	elsewhere bool // the other does not run in this folder
+	clears    bool // nor with these variables
 }
 
 func (w wrapper) find(c *simple, f *finding) {
-	w.options.stop = true
-	w.options.long = append([]string{}, w.options.long...)
-	p := w.options.parse(c.args())
-	f.raise(permission.RiskReadOnly, "")
+	a := f.parse(c, w.options, stop)
 	f.raise(w.risk, w.why)
-	for _, name := range strings.Fields(w.output) {
-		if v, ok := p.value(name); ok {
-			f.writeFile(v)
-		}
+	f.clears = f.clears || w.clears
+	skip := min(w.skip, len(a.operands))
+	if w.number && skip > 0 && !isDigits(a.operands[0].text[:min(1, len(a.operands[0].text))]) {
+		f.raise(permission.RiskOpaque, "what "+base(c.name())+" runs cannot be known where it is given no number first")
 	}
-	if p.has("p", "pid") && base(c.name()) != "time" && base(c.name()) != "unbuffer" {
-		f.raise(permission.RiskPrivileged, "it changes a process that runs already")
-	}
-	skip := min(w.skip, len(p.operands))
-	inner := f.hand(c, p.operands[skip:])
+	inner := f.hand(c, a.operands[skip:])
 	if inner != nil && w.elsewhere {
 		inner.dir = ""
 	}
@@ -75,7 +77,7 @@ func (f *finding) hand(c *simple, rest []word) *simple {
 	own := c.args()[:len(c.args())-len(rest)]
 	f.anyWords = allKnown(own)
 	if !f.anyWords {
-		f.raise(permission.RiskOpaque, "what "+base(c.name())+" runs cannot be known before it runs")
+		f.raise(permission.RiskOpaque, notKnown("what "+base(c.name())+" runs"))
 	}
 	if len(rest) == 0 {
 		return nil
@@ -84,57 +86,80 @@ func (f *finding) hand(c *simple, rest []word) *simple {
 	return &f.inner[len(f.inner)-1]
 }
 
-// runEnv is env: variables, then a command.
+const envOptions spec = `a,argv0= C,chdir=% i,ignore-environment 0,null u,unset= S,split-string= v,debug
+	block-signal=? default-signal=? ignore-signal=? list-signal-handling`
+
+// runEnv is env: options, which may hold words in a text, then variables and a command.
 func runEnv(c *simple, f *finding) {
-	f.raise(permission.RiskReadOnly, "")
-	args := c.args()
-	dir := word{text: ""}
+	dir := word{}
+	words, own := c.args(), []word(nil) // own: what is not the command's
 	for range maxWraps {
-		p := options{short: "uCSaP", long: []string{"unset", "chdir", "split-string", "argv0"}, stop: true}.parse(args)
-		if v, ok := either(p, "C", "chdir"); ok {
-			dir = under(dir, v)
+		a := f.parse(&simple{words: append(c.words[:1:1], words...), dir: c.dir}, envOptions, stop)
+		if to, ok := a.folder(); ok {
+			dir = under(dir, to)
 		}
-		text, split := either(p, "S", "split-string")
+		f.unset(&a)
+		own = append(own, words[:len(words)-len(a.operands)]...)
+		text, split := a.value("split-string")
 		if !split {
-			f.runEnv(c, p.operands, dir)
+			f.envWords(c, own, a.operands, dir)
 			return
 		}
-		words, ok := splitString(text)
-		if !ok {
+		more, ok := splitString(text)
+		if last := a.flags[len(a.flags)-1]; !ok || last.name != "split-string" || countFlags(&a, last.name) > 1 || a.dashes >= 0 {
 			f.raise(permission.RiskOpaque, "env splits a text in its own way")
 			return
 		}
-		args = append(words, p.operands...)
+		words = append(more, a.operands...)
 	}
 	f.raise(permission.RiskOpaque, "env splits too many texts")
 }
 
-func either(p parsed, names ...string) (word, bool) {
-	for _, n := range names {
-		if v, ok := p.value(n); ok {
-			return v, true
+func countFlags(a *arguments, name string) (n int) {
+	for _, o := range a.flags {
+		if o.name == name {
+			n++
 		}
 	}
-	return word{}, false
+	return n
 }
 
-// runEnv takes the variables from the words that are left.
-func (f *finding) runEnv(c *simple, words []word, dir word) {
-	for len(words) > 0 && words[0].text == "-" {
-		words = words[1:]
-	}
-	known := allKnown(c.args()[:max(0, len(c.args())-len(words))])
-	for len(words) > 0 {
-		name, _, ok := strings.Cut(words[0].text, "=")
-		if !ok || words[0].unknown && startsUnknown(words[0].text) {
-			break
+// unset notes the variables that env takes away.
+func (f *finding) unset(a *arguments) {
+	f.clears = f.clears || a.has("ignore-environment")
+	for _, o := range a.flags {
+		if o.name == "unset" {
+			f.sets = append(f.sets, setting{name: o.value.text, gone: true})
 		}
-		f.sets = append(f.sets, name)
+	}
+}
+
+// setting notes NAME=value, and reports whether the word is that.
+func (f *finding) setting(w word) bool {
+	name, text, ok := strings.Cut(w.text, "=")
+	if !ok || w.unknown && startsUnknown(w.text) {
+		return false
+	}
+	s := setting{name: name}
+	if !w.unknown && !w.pattern {
+		s.value = value{kind: textValue, text: text}
+	}
+	f.sets = append(f.sets, s)
+	return true
+}
+
+// envWords takes the variables from the words that are left.
+func (f *finding) envWords(c *simple, own, words []word, dir word) {
+	if len(words) > 0 && words[0].text == "-" {
+		f.clears, words = true, words[1:]
+	}
+	f.anyWords = allKnown(own)
+	for len(words) > 0 && f.setting(words[0]) {
+		f.anyWords = f.anyWords && !words[0].many
 		words = words[1:]
 	}
-	f.anyWords = known
-	if !known {
-		f.raise(permission.RiskOpaque, "what env runs cannot be known before it runs")
+	if !f.anyWords {
+		f.raise(permission.RiskOpaque, notKnown("what env runs"))
 	}
 	if len(words) == 0 {
 		return
@@ -161,179 +186,180 @@ func splitString(text word) ([]word, bool) {
 	return words, true
 }
 
+const sudoOptions = `A,askpass B,bell b,background C,close-from= D,chdir= E preserve-env=? e,edit! g,group= H,set-home host= i,login K,remove-timestamp
+	k,reset-timestamp l,list N,no-update n,non-interactive P,preserve-groups p,prompt= R,chroot= r,role= S,stdin s,shell T,command-timeout= t,type=
+	U,other-user= u,user= V,version v,validate`
+
 func sudo(c *simple, f *finding) {
 	f.raise(permission.RiskPrivileged, "sudo runs it as another user")
-	p := options{
-		short: "CDghpRTUurt", stop: true,
-		long: []string{"close-from", "chdir", "group", "host", "prompt", "chroot", "command-timeout", "other-user", "user", "role", "type"},
-	}.parse(c.args())
-	rest := p.operands
-	for len(rest) > 0 && assignment.MatchString(rest[0].text) {
-		name, _, _ := strings.Cut(rest[0].text, "=")
-		f.sets, rest = append(f.sets, name), rest[1:]
+	a := f.parse(c, sudoOptions, stop)
+	f.clears = true
+	rest := a.operands
+	for len(rest) > 0 && assignment.MatchString(rest[0].text) && f.setting(rest[0]) {
+		rest = rest[1:]
 	}
 	switch inner := f.hand(c, rest); {
-	case p.has("e", "edit"):
-		f.raise(permission.RiskOpaque, "sudo -e opens an editor")
+	case inner == nil:
+		f.stdin = a.has("shell", "login")
+	case a.has("edit"):
 		f.inner = nil
-	case inner == nil && p.has("s", "i", "shell", "login"):
-		f.stdin = true
-	case inner != nil && p.has("D", "chdir", "R", "chroot", "i", "login"):
+	case a.has("chdir", "chroot", "login"):
 		inner.dir = ""
 	}
 }
 
+const suOptions = `c,C,session-command,command= f,fast g,group= G,supp-group= l,login m,p,preserve-environment P,pty T,no-pty s,shell=!
+	w,whitelist-environment= u,user=`
+
 // switchUser is su and runuser.
 func switchUser(c *simple, f *finding) {
 	f.raise(permission.RiskPrivileged, base(c.name())+" runs it as another user")
-	p := options{short: "cCgGsTwu", long: []string{"command", "session-command", "group", "supp-group", "shell", "whitelist-environment", "user"}}.parse(c.args())
-	text, ok := either(p, "c", "C", "command", "session-command")
+	a := f.parse(c, suOptions, 0)
+	f.clears = true
+	text, ok := a.value("command")
+	dash := len(a.operands) > 0 && a.operands[0].text == "-"
 	switch {
 	case ok:
 		dir := c.dir
-		if p.has("l", "login") || slices.ContainsFunc(p.operands, func(w word) bool { return w.text == "-" }) {
+		if dash || a.has("login") {
 			dir = ""
 		}
 		f.anyWords = true
-		f.text = append(f.text, innerText{text, dir})
-	case p.has("u", "user"):
-		f.hand(c, p.operands)
+		f.runText(text, dir)
+	case a.has("user"):
+		f.hand(c, a.operands)
+	case len(a.operands) > 2 || len(a.operands) > 1 && !dash:
+		f.raise(permission.RiskOpaque, base(c.name())+" gives words to a shell")
 	default:
 		f.stdin = true
 	}
 }
 
-// trace is strace and ltrace, whose output may go to a command.
-func trace(c *simple, f *finding) {
-	p := options{short: "abeEIoOpPsSuUXADFln", stop: true, long: []string{"output", "attach", "trace", "user", "env", "string-limit", "columns"}}.parse(c.args())
-	f.raise(permission.RiskReadOnly, "")
-	if to, ok := either(p, "o", "output"); ok {
-		if strings.ContainsAny(to.text[:min(1, len(to.text))], "|!") {
-			f.text = append(f.text, innerText{word{text: to.text[1:], unknown: to.unknown, pattern: to.pattern}, c.dir})
-		} else {
-			f.writeFile(to)
+const (
+	straceOptions spec = `a,columns= A,output-append-mode b,detach-on= c,summary-only C,summary d,debug D daemonize=? e= E,env== f,follow-forks
+		F output-separately i,instruction-pointer I,interruptible= k stack-trace=? n,syscall-number o,output= O,summary-syscall-overhead= p,attach=!
+		P,trace-path= q quiet,silent,silence=? r relative-timestamps=? s,string-limit= S,summary-sort-by= t absolute-timestamps,timestamps=?
+		T syscall-times=? u,user=! U,summary-columns= v,no-abbrev w,summary-wall-clock x strings-in-hex=? X,const-print-style= y decode-fds=?
+		z,successful-only Z,failed-only,failing-only seccomp-bpf trace= abbrev= verbose= raw= signal,signals= status= read,reads= write,writes=`
+	ltraceOptions spec = `a,align= A= b,no-signals c C,demangle D,debug= e= f F,config=< i l,library= L n,indent= o,output= p=! r s= S t T u=! x=`
+)
+
+// tracer is strace and ltrace, whose output may go to a command, and which may change what
+// a system call does.
+func tracer(options spec) program {
+	return func(c *simple, f *finding) {
+		a := f.parse(c, options, stop)
+		if to, ok := a.value("output"); ok {
+			if strings.ContainsAny(to.text[:min(1, len(to.text))], "|!") {
+				f.runText(word{text: to.text[1:], unknown: to.unknown, pattern: to.pattern}, c.dir)
+			} else {
+				f.writeFile(to)
+			}
 		}
-	}
-	if p.has("p", "attach") {
-		f.raise(permission.RiskPrivileged, "it looks into a process that runs already")
-	}
-	for _, o := range p.flags {
-		if name, _, ok := strings.Cut(o.value.text, "="); ok && (o.name == "E" || o.name == "env") {
-			f.sets = append(f.sets, name)
+		for _, o := range a.flags {
+			if what, _, ok := strings.Cut(o.value.text, "="); o.name == "e" && ok && !oneOf(what, "t trace a abbrev v verbose x raw q quiet s signal r read w write status decode-fds") {
+				f.raise(permission.RiskOpaque, base(c.name())+" -e "+what+" may change what the program does")
+			}
 		}
+		f.hand(c, a.operands)
 	}
-	f.hand(c, p.operands)
 }
+
+const lockOptions = "s,shared x,e,exclusive u,unlock n,nb,nonblock w,wait,timeout= E,conflict-exit-code= o,close F,no-fork verbose"
 
 // lock is flock: a file, then words or a text.
 func lock(c *simple, f *finding) {
-	p := options{short: "wE", long: []string{"wait", "timeout", "conflict-exit-code"}, stop: true}.parse(c.args())
-	f.raise(permission.RiskReadOnly, "")
-	if len(p.operands) == 0 {
+	a := f.parse(c, lockOptions, stop)
+	if len(a.operands) == 0 {
 		return
 	}
-	file, rest := p.operands[0], p.operands[1:]
+	file, rest := a.operands[0], a.operands[1:]
 	if len(rest) > 0 {
 		f.touch(file)
 	}
-	if len(rest) >= 2 && (rest[0].text == "-c" || rest[0].text == "--command") {
+	if len(rest) >= 2 && oneOf(rest[0].text, "-c --command") {
 		f.hand(c, nil)
-		f.text = append(f.text, innerText{rest[1], c.dir})
+		f.runText(rest[1], c.dir)
 		return
 	}
 	f.hand(c, rest)
 }
 
+const watchOptions = `b,beep c,color C,no-color d,differences=? e,errexit g,chgexit n,interval= p,precise q,equexit= r,no-rerun s,shotsdir=>
+	t,no-title w,no-wrap x,exec`
+
 func watch(c *simple, f *finding) {
-	p := options{short: "nqs", long: []string{"interval", "equexit", "shotsdir"}, stop: true}.parse(c.args())
-	f.raise(permission.RiskReadOnly, "")
-	if p.has("x", "exec") {
-		f.hand(c, p.operands)
+	a := f.parse(c, watchOptions, stop)
+	f.hand(c, a.operands)
+	if a.has("exec") {
 		return
 	}
-	f.hand(c, p.operands)
 	f.inner = nil
 	text := word{}
-	for i, w := range p.operands {
+	for i, w := range a.operands {
 		if i > 0 {
 			text.text += " "
 		}
 		text.text += w.text
 		text.unknown = text.unknown || w.unknown || w.pattern
 	}
-	f.text = append(f.text, innerText{text, c.dir})
+	f.runText(text, c.dir)
 }
+
+// scriptOptions: -t has a value in the next word on some systems, and none on others.
+const scriptOptions = `a,append c,command=$ e,return E,echo= f,flush force I,log-in=> B,log-io=> O,log-out=> m,logging-format= o,output-limit=
+	q,quiet t! timing=?> T,log-timing=>`
 
 // typescript is script, which writes down what a command prints.
 func typescript(c *simple, f *finding) {
-	p := options{short: "cIBOTEmot", long: []string{"command", "log-in", "log-out", "log-io", "log-timing", "echo", "logging-format", "output-limit"}, stop: true}.parse(c.args())
-	f.raise(permission.RiskReadOnly, "")
-	text, ok := either(p, "c", "command")
-	for _, name := range []string{"I", "B", "O", "T", "log-in", "log-out", "log-io", "log-timing"} {
-		if v, ok := p.value(name); ok {
-			f.writeFile(v)
-		}
-	}
-	rest := p.operands
+	a := f.parse(c, scriptOptions, stop)
+	file, rest := word{text: "typescript"}, a.operands
 	if len(rest) > 0 {
-		f.writeFile(rest[0])
-		rest = rest[1:]
-	} else {
-		f.writeFile(word{text: "typescript"})
+		file, rest = rest[0], rest[1:]
 	}
+	f.writeFile(file)
 	if len(rest) > 0 && rest[0].text == "--" {
 		rest = rest[1:]
 	}
 	f.hand(c, rest)
-	if ok {
-		f.text = append(f.text, innerText{text, c.dir})
-	} else if len(rest) == 0 {
-		f.stdin = true
-	}
+	f.stdin = len(rest) == 0 && !a.has("command")
 }
+
+const xargsOptions = `0,null a,arg-file=< d,delimiter= E= e,eof=? I= i,replace=? J= l,max-lines=? L= n,max-args= o,open-tty P,max-procs= p,interactive
+	process-slot-var== r,no-run-if-empty R= s,max-chars= S= show-limits t,verbose x,exit`
 
 // runXargs runs a command with words that it reads.
 func runXargs(c *simple, f *finding) {
-	p := options{short: "aEdILnPsRJ", long: []string{"arg-file", "delimiter", "max-lines", "max-args", "max-procs", "max-chars", "process-slot-var"}, stop: true}.parse(c.args())
-	f.raise(permission.RiskReadOnly, "")
-	if v, ok := either(p, "a", "arg-file"); ok {
-		f.readFile(v)
+	a := f.parse(c, xargsOptions, stop)
+	if inner := f.hand(c, a.operands); inner != nil {
+		inner.words = filled(a.operands, &a)
 	}
-	rest := p.operands
-	if len(rest) == 0 {
-		f.hand(c, nil)
-		return
-	}
-	f.hand(c, rest)
-	f.inner[0].words = filled(rest, placeholder(p))
 }
 
-// placeholder is the mark that xargs replaces, "" where it appends.
-func placeholder(p parsed) string {
-	for _, o := range p.flags {
-		switch o.name {
-		case "I", "J":
-			return o.value.text
-		case "replace", "i":
-			if o.value.text != "" {
-				return o.value.text
+// filled are the words of a command with what xargs puts in: at a mark, else at the end.
+// Which of several options that say how counts differs.
+func filled(words []word, a *arguments) []word {
+	all, marked, counted := append([]word{}, words...), false, false
+	for _, o := range a.flags {
+		mark := o.value.text
+		switch {
+		case oneOf(o.name, "L max-lines max-args"):
+			counted = true
+			continue
+		case o.name == "replace" && mark == "":
+			mark = "{}"
+		case !oneOf(o.name, "I J replace"):
+			continue
+		}
+		marked = true
+		for i, w := range all {
+			if strings.Contains(w.text, mark) {
+				all[i].unknown, all[i].many = true, w.many || o.name == "J"
 			}
-			return "{}"
 		}
 	}
-	return ""
-}
-
-// filled are the words of a command with what xargs puts in.
-func filled(words []word, mark string) []word {
-	all := append([]word{}, words...)
-	if mark == "" {
-		return append(all, word{text: "{}", unknown: true, many: true})
-	}
-	for i, w := range all {
-		if strings.Contains(w.text, mark) {
-			all[i].unknown = true
-		}
+	if !marked || counted {
+		all = append(all, word{text: "{}", unknown: true, many: true})
 	}
 	return all
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/aircoding/air/internal/stoppable"
 	"github.com/aircoding/air/runtime/engine/wazero"
 )
 
@@ -152,24 +153,11 @@ func checksum(ctx context.Context, path string, size int64) (sum uint32, err err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	hash := crc32.New(castagnoli)
-	read, err := io.Copy(hash, io.LimitReader(stoppable{ctx, f}, size+1))
+	read, err := io.Copy(hash, io.LimitReader(stoppable.Reader(ctx, f), size+1))
 	if err == nil && read != size {
 		err = fmt.Errorf("%s has not the %d bytes that it had", path, size)
 	}
 	return hash.Sum32(), err
-}
-
-// stoppable is a reader that ends with its context.
-type stoppable struct {
-	ctx context.Context
-	io.Reader
-}
-
-func (s stoppable) Read(p []byte) (int, error) {
-	if err := s.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return s.Reader.Read(p)
 }
 
 // openRegular opens what a worker wrote, which need not be what it should: a link leads

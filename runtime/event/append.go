@@ -11,7 +11,6 @@ import (
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/home"
 	"github.com/aircoding/air/internal/ids"
-	"github.com/aircoding/air/internal/sqlite"
 )
 
 // maxPayload is the size up to which a payload is stored. More goes to an artifact.
@@ -23,18 +22,6 @@ const maxPayload = 256 << 10
 // The changes use nothing but their transaction. The payload is stored, and returned,
 // without secrets.
 func (s *Store) Append(ctx context.Context, e Event, changes ...func(*sql.Tx) error) (Event, error) {
-	return s.append(ctx, e, s.commit, changes)
-}
-
-// AppendSynced is Append for what must outlast a power cut, since something that cannot
-// be undone follows: the event, and all before it, are on the disk when it returns.
-func (s *Store) AppendSynced(ctx context.Context, e Event, changes ...func(*sql.Tx) error) (Event, error) {
-	return s.append(ctx, e, s.commitSynced, changes)
-}
-
-type commit func(context.Context, Event, []func(*sql.Tx) error) (link, error)
-
-func (s *Store) append(ctx context.Context, e Event, commit commit, changes []func(*sql.Tx) error) (Event, error) {
 	if err := s.checkDurable(e); err != nil {
 		return Event{}, err
 	}
@@ -53,7 +40,7 @@ func (s *Store) append(ctx context.Context, e Event, commit commit, changes []fu
 	}
 	defer unlock()
 	e = s.complete(e) // under the lock: the order of ids is the order of the chain
-	at, err := commit(context.WithoutCancel(ctx), e, changes)
+	at, err := s.commit(context.WithoutCancel(ctx), e, changes)
 	if err != nil {
 		return Event{}, Storage(err, "recording %s in %s", e.Type, s.path)
 	}
@@ -126,14 +113,6 @@ func (s *Store) commit(ctx context.Context, e Event, changes []func(*sql.Tx) err
 		}
 	}
 	return at, tx.Commit()
-}
-
-func (s *Store) commitSynced(ctx context.Context, e Event, changes []func(*sql.Tx) error) (at link, err error) {
-	err = sqlite.Synced(ctx, s.db, func() error {
-		at, err = s.commit(ctx, e, changes)
-		return err
-	})
-	return at, err
 }
 
 // encode gives the bytes that are stored and that the MAC covers.

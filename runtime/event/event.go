@@ -62,6 +62,9 @@ const (
 	CapabilityRemoved    = "capability.removed"
 
 	ProjectAccepted = "project.accepted"
+
+	SecretSet     = "secret.set"
+	SecretRemoved = "secret.removed"
 )
 
 var durable = []string{
@@ -73,6 +76,7 @@ var durable = []string{
 	CapabilityDiscovered, CapabilityValidated, CapabilityEnabled, CapabilityRegistered, CapabilityActivated,
 	CapabilityDisabled, CapabilityFailed, CapabilityUpdated, CapabilityRemoved,
 	ProjectAccepted,
+	SecretSet, SecretRemoved,
 }
 
 // IsDurable reports whether events of the built-in type are stored.

@@ -121,28 +121,6 @@ func TestAppendCommitsWithItsChanges(t *testing.T) {
 	count(t, s, 3)
 }
 
-// What comes before an effect that cannot be undone waits for the disk; nothing else does.
-func TestAppendSynced(t *testing.T) {
-	s := open(t, t.TempDir(), Options{})
-	var level int
-	look := func(tx *sql.Tx) error { return tx.QueryRow(`PRAGMA synchronous`).Scan(&level) }
-	for _, c := range []struct {
-		append func(context.Context, Event, ...func(*sql.Tx) error) (Event, error)
-		want   int // SQLite: 1 is NORMAL, 2 is FULL
-	}{{s.Append, 1}, {s.AppendSynced, 2}, {s.Append, 1}} {
-		if _, err := c.append(ctx, started(1), look); err != nil || level != c.want {
-			t.Errorf("%v: synchronous is %d, want %d", err, level, c.want)
-		}
-	}
-	broken := errors.New("broken")
-	if _, err := s.AppendSynced(ctx, started(1), func(*sql.Tx) error { return broken }); !errors.Is(err, broken) {
-		t.Errorf("got %v, want the change's error", err)
-	}
-	if err := whole(s, 3); err != nil {
-		t.Error(err)
-	}
-}
-
 func count(t *testing.T, s *Store, want int) {
 	t.Helper()
 	var n int

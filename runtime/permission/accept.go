@@ -119,7 +119,7 @@ func (a *Acceptance) Accept(files []SharedFile) error {
 	}
 	contents := make([][]byte, len(files))
 	for i, f := range files {
-		if contents[i], err = a.read(f); err != nil {
+		if contents[i], err = a.Read(f); err != nil {
 			return err
 		}
 	}
@@ -135,7 +135,8 @@ func (a *Acceptance) Accept(files []SharedFile) error {
 	return nil
 }
 
-func (a *Acceptance) read(f SharedFile) ([]byte, error) {
+// Read returns the content of a file, unless it is another one now.
+func (a *Acceptance) Read(f SharedFile) ([]byte, error) {
 	content, err := regular.Read(a.project.Shared(f.Path), maxFile, false)
 	if err == nil && sharedFile(f.Path, content) != f {
 		err = fault.New(fault.Conflict, "changed", "%s changes while it is being accepted", f.Path).WithHint("try again")

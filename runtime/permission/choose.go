@@ -36,7 +36,7 @@ func (t *Terminal) Choose(ctx context.Context, q AgentQuestion) (string, error) 
 		return "", err
 	}
 	defer release()
-	if err := t.spent(ctx); err != nil {
+	if err := t.refusedEnough(ctx); err != nil {
 		return "", err
 	}
 	option, note, err := t.choose(ctx, q)
@@ -46,22 +46,13 @@ func (t *Terminal) Choose(ctx context.Context, q AgentQuestion) (string, error) 
 	if option != "" && !isRefusal(option) {
 		return option, nil
 	}
-	if _, err := t.countRefusals(ctx, 1); err != nil {
+	if _, err := t.Refusals(ctx, 1); err != nil {
 		return "", err
 	}
 	if option == "" {
 		return "", declined(note)
 	}
 	return option, nil
-}
-
-// spent is the refusal of a question that a person is no longer asked.
-func (t *Terminal) spent(ctx context.Context) error {
-	count, err := t.countRefusals(ctx, 0)
-	if err == nil && count >= maxRefusals {
-		return declined(enough)
-	}
-	return err
 }
 
 func declined(note string) error {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aircoding/air/internal/counter"
 	"github.com/aircoding/air/internal/fault"
 )
 
@@ -151,7 +152,7 @@ func TestLongAgentQuestion(t *testing.T) {
 func TestC10AgentAsksOn(t *testing.T) {
 	s := newScreen(t)
 	file := t.TempDir() + "/refusals"
-	s.Refusals = RefusalsIn(file)
+	s.Refusals = counter.In(file)
 	no := deploy
 	no.Options = []string{"yes", "No"}
 	for i := range 100 {
@@ -165,14 +166,15 @@ func TestC10AgentAsksOn(t *testing.T) {
 			s.types(typed)
 		}
 		got := s.choice(done)
-		if denied := fault.Is(got.err, fault.PermissionDenied); denied != (i >= maxRefusals || i%2 == 0) || !denied && got.option != "No" {
+		denied, unasked := fault.Is(got.err, fault.PermissionDenied), fault.Is(got.err, fault.ApprovalRequired)
+		if unasked != (i >= maxRefusals) || !unasked && denied != (i%2 == 0) || !unasked && !denied && got.option != "No" {
 			t.Fatalf("%d: %+v", i, got)
 		}
 	}
 	if asked := strings.Count(s.shown(), "answer> "); asked != maxRefusals {
 		t.Errorf("asked %d times, want %d", asked, maxRefusals)
 	}
-	if r := s.answer(s.asks(t.Context(), questionAbout(t, "old"))); r.answer.Choice != Refuse {
+	if r := s.answer(s.asks(t.Context(), questionAbout(t, "old"))); !fault.Is(r.err, fault.ApprovalRequired) {
 		t.Errorf("a question for permission after that: %+v", r)
 	}
 }

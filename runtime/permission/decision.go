@@ -59,6 +59,12 @@ type Decision struct {
 	NoAlways bool `json:"no_always,omitempty"`
 }
 
+// StoredDecision is a decision as events keep it: of long texts the beginning.
+type StoredDecision struct {
+	Decision
+	TargetSHA256 string `json:"target_sha256,omitempty"` // of the whole target, where it was cut
+}
+
 // DeniedError says which effect was refused, by which rule and why.
 type DeniedError struct {
 	Decision Decision

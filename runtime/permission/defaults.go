@@ -49,6 +49,14 @@ var standards = map[Class]standard{
 	ClassCredentials: {read: Ask, create: Ask, change: Ask, code: CodeCredentials, noAlways: true},
 }
 
+// reasons are those of asking about effects that have no class and no risk.
+var reasons = map[Kind]string{
+	Net:    "nobody has allowed this host",
+	Env:    "this variable changes what programs do",
+	Signal: "it ends a process, or interferes with one",
+	Secret: "nobody has allowed the use of this secret",
+}
+
 // byDefault is the last layer, where no rule matched.
 func (e *Engine) byDefault(r *Request, c *Caller, f *Effect) Decision {
 	d := Decision{Effect: *f, Layer: LayerDefault, Rule: defaultName(f)}
@@ -65,6 +73,9 @@ func (e *Engine) byDefault(r *Request, c *Caller, f *Effect) Decision {
 		d.Verdict, d.Reason = Allow, "artifacts belong to the session"
 	default:
 		d.ask(CodeApprovalRequired)
+		if reason, ok := reasons[f.Kind]; ok {
+			d.Reason = reason
+		}
 	}
 	if c != nil && (f.Class == ClassProject || d.Verdict == Allow && !(f.Kind == ToolCall && r.Subject.BuiltIn)) {
 		d.Verdict, d.Code = Ask, CodeNotConsented

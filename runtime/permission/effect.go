@@ -59,8 +59,10 @@ type Effect struct {
 	// Class is filled in by Paths.Resolve for path effects.
 	Class Class `json:"class,omitempty"`
 	// Risk is what a run effect's command may do, and Why says so in words.
-	Risk Risk   `json:"risk,omitempty"`
-	Why  string `json:"why,omitempty"`
+	Risk Risk `json:"risk,omitempty"`
+	// Hosts marks a run effect whose command needs hosts, whatever else it risks.
+	Hosts bool   `json:"hosts,omitempty"`
+	Why   string `json:"why,omitempty"`
 	// Also is a run effect's command in its plainest form, where that is another one: a
 	// deny or an ask that matches it counts too, an allow does not.
 	Also string `json:"also,omitempty"`
@@ -85,6 +87,15 @@ const (
 )
 
 func (e Effect) String() string { return fmt.Sprintf("%s(%s)", e.Kind, Printable(e.Target)) }
+
+// UsesNetwork reports whether the effect may be for the network: one on a host, a command
+// that needs hosts, and one that reaches beyond the project, which may. What was read as
+// a credential could leave by it, so after the use of one it is denied, see
+// docs/permissions.md. Of other commands that need hosts without saying so, a person is
+// asked about the opaque ones, and the sandbox gives none of them a network.
+func (e Effect) UsesNetwork() bool {
+	return e.Kind == Net || e.Kind == Run && (e.Hosts || e.Risk == RiskNetwork || e.Risk == RiskPrivileged)
+}
 
 // AsNamed is the effect in its caller's words: it tells nothing of what is there, or of
 // where the links in a path lead.

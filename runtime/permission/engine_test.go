@@ -169,7 +169,7 @@ func TestRulesMustNameWhatTheyOpen(t *testing.T) {
 func TestProjectRulesOpenNothingProtected(t *testing.T) {
 	p := newPlace(t)
 	project := func(o *Options) {
-		o.ProjectFile = p.put(".air/shared/permissions.yaml", "schema_version: 1\nrules:\n  - allow: read(.env)\n  - ask: read(.git/HEAD)\n  - allow: read(~/.ssh/config)\n")
+		o.ProjectFile = p.put(".air/shared/permissions.yaml", "schema_version: 1\nrules:\n  - allow: read(.env)\n  - ask: read(.git/HEAD)\n  - allow: read(~/.ssh/config)\n  - allow: write(~/.bashrc)\n  - allow: write(.github/workflows/**)\n  - allow: env(*)\n  - allow: env(GOFLAGS)\n")
 		o.Accepted = func([]byte) bool { return true }
 	}
 	e := p.engine("", project)
@@ -179,6 +179,46 @@ func TestProjectRulesOpenNothingProtected(t *testing.T) {
 	p.want(d, Ask, CodeCredentials)
 	if !d.NoAlways {
 		t.Error("a credential may be answered for always")
+	}
+	p.want(p.decide(e, Write, p.home+"/.bashrc"), Ask, CodeDangerousPath)
+	p.want(p.decide(e, Write, ".github/workflows/ci.yml"), Ask, CodeObeyedFile)
+	p.want(e.Decide(request("shell.run", nil, Effect{Kind: Env, Target: "LD_PRELOAD"}))[0], Ask, CodeApprovalRequired)
+	p.want(e.Decide(request("shell.run", nil, Effect{Kind: Env, Target: "GOFLAGS"}))[0], Allow, "")
+}
+
+func TestDoubtfulRules(t *testing.T) {
+	p := newPlace(t)
+	p.put("docs/x", "")
+	p.put("a.txt", "")
+	project := func(text string) func(*Options) {
+		return func(o *Options) {
+			o.ProjectFile = p.put(".air/shared/permissions.yaml", "schema_version: 1\nrules:\n  - "+text+"\n")
+			o.Accepted = func([]byte) bool { return true }
+		}
+	}
+	for text, doubtful := range map[string]bool{
+		"deny: run(git push)":                   true,
+		"deny: run(git push **)":                false,
+		"allow: run(git push)":                  false,
+		"deny: run(/usr/bin/git push **)":       true,
+		"allow: run(FOO=1 go test **)":          true,
+		"allow: overwrite(docs)":                true,
+		"allow: overwrite(docs/**)":             false,
+		"allow: overwrite(a.txt)":               false,
+		"allow: overwrite($HOME/x)":             true,
+		"allow: read(~foo/x)":                   true,
+		"allow: read(docs/**, src/**)":          true,
+		"allow: net(http://localhost:8080)":     true,
+		"allow: net(https://example.com:443)":   false,
+		"allow: env(*)":                         true,
+		"allow: env(GOFLAGS)":                   false,
+		"allow: write(~/.bashrc)":               true,
+		"allow: write(.github/workflows/x.yml)": true,
+	} {
+		rules := p.engine("", project(text)).Rules()
+		if got := rules[0].Warning; (got != "") != doubtful {
+			t.Errorf("%s: warning %q", text, got)
+		}
 	}
 }
 

@@ -9,12 +9,11 @@ import (
 )
 
 // flow keeps what was read as a credential from leaving by the network: it denies every
-// host, and every command that needs hosts, once the callers have used one. Rules with
-// after are the exceptions. A command that could reach the network without saying so is
-// not this layer's: it runs without a network.
+// effect that uses it once the callers have used a credential. Rules with after are the
+// exceptions.
 func (e *Engine) flow(r *Request, f *Effect) (Decision, bool) {
 	switch {
-	case len(r.Credentials) == 0, f.Kind != Net && !(f.Kind == Run && f.Risk == RiskNetwork), e.mayFollow(r, f):
+	case len(r.Credentials) == 0, !f.UsesNetwork(), e.mayFollow(r, f):
 		return Decision{}, false
 	}
 	return Decision{

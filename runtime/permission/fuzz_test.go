@@ -140,19 +140,3 @@ func FuzzEscape(f *testing.F) {
 		}
 	})
 }
-
-// FuzzPrintable: nothing that hides reaches a person, and showing twice changes nothing.
-func FuzzPrintable(f *testing.F) {
-	f.Add("a\x1b[2Jb\u202e  c\xff")
-	f.Fuzz(func(t *testing.T, text string) {
-		shown := Printable(text)
-		for _, r := range shown {
-			if r != ' ' && !visible(r) {
-				t.Errorf("%q shows %U", text, r)
-			}
-		}
-		if Printable(shown) != shown || strings.Contains(shown, "  ") {
-			t.Errorf("%q is shown as %q, and that as %q", text, shown, Printable(shown))
-		}
-	})
-}

@@ -113,21 +113,28 @@ func (b *grantBook) compile(g Grant) (*grantRule, error) {
 	return r, r.rule.compile(b.paths)
 }
 
-// find returns the grant that turns a question into an allow. What must not be
-// answered for always is not opened by a grant for always, and a command that executes a
-// script of the project only by one for what the script holds now.
+// find returns the grant that turns a question into an allow.
 func (b *grantBook) find(r *Request, c *Caller, f *Effect, noAlways bool) *grantRule {
 	t := targetOf(f.Kind, f.Target)
 	for _, g := range b.now.Load().rules {
-		switch {
-		case g.session != "" && g.session != r.SessionID:
-		case g.session == "" && noAlways:
-		case f.ScriptSHA256 != g.script || f.Script != "" && f.ScriptSHA256 == "":
-		case g.isAbout(f.Kind) && g.decides(c, f, t, b.clock):
+		if g.answers(r, c, f, t, noAlways, b.clock) {
 			return g
 		}
 	}
 	return nil
+}
+
+// answers reports whether the grant turns a question into an allow. What must not be
+// answered for always is not opened by a grant for always, and a command that executes a
+// script of the project only by one for what the script holds now.
+func (g *grantRule) answers(r *Request, c *Caller, f *Effect, t target, noAlways bool, now func() time.Time) bool {
+	switch {
+	case g.session != "" && g.session != r.SessionID, g.session == "" && noAlways:
+		return false
+	case f.ScriptSHA256 != g.script || f.Script != "" && f.ScriptSHA256 == "":
+		return false
+	}
+	return g.isAbout(f.Kind) && g.decides(c, f, t, now)
 }
 
 var sha256Hex = regexp.MustCompile(`^[0-9a-f]{64}$`)

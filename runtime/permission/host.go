@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/aircoding/air/internal/text"
 )
 
 // ClassPrivate is the class of net effects on this machine or a private network.
@@ -19,6 +21,8 @@ const ClassPrivate Class = "private"
 func NetTarget(rawURL string) (Effect, error) {
 	u, err := url.Parse(rawURL)
 	switch {
+	case strings.ContainsFunc(rawURL, func(r rune) bool { return !text.Visible(r) }):
+		return Effect{}, fmt.Errorf("the URL %.200q has control or invisible characters", rawURL)
 	case err != nil:
 		return Effect{}, fmt.Errorf("the URL %.200q cannot be read", rawURL)
 	case u.User != nil:

@@ -20,6 +20,9 @@ type RuleText struct {
 	Note string `json:"note,omitempty"`
 }
 
+// UserLine is the rule as a line of a person's own file.
+func (t RuleText) UserLine() string { return "allow: " + yamlText(t.User) }
+
 // RulesFor returns the smallest allow rules that answer the asks of a call: exactly the
 // targets, for exactly those callers of whom each was asked. open are the asks that no
 // allow rule answers: an ask rule makes them, the caller has no digest that a rule could
@@ -41,14 +44,7 @@ func (e *Engine) RulesFor(r Request, asks []Decision) (rules []RuleText, open []
 }
 
 func (e *Engine) rulesForOne(r *Request, f *Effect) (rules []RuleText, answered bool) {
-	callers := []*Caller{nil}
-	if len(r.Chain) > 0 {
-		callers = nil
-	}
-	for i := range r.Chain {
-		callers = append(callers, &r.Chain[i])
-	}
-	for _, c := range callers {
+	for _, c := range e.askers(r, f) {
 		d := e.permitOne(r, c, f)
 		if d.Verdict != Ask {
 			continue

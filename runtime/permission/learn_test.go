@@ -3,7 +3,6 @@ package permission
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/aircoding/air/internal/fault"
 )
@@ -25,7 +24,7 @@ func TestRulesFor(t *testing.T) {
 	}{
 		{p.resolve(Write, "docs/a*.md"), nil, `overwrite(docs/a\*.md)`, `overwrite(` + p.root + `/docs/a\*.md)`},
 		{p.resolve(Delete, "docs/a*.md"), nil, `delete(docs/a\*.md)`, `delete(` + p.root + `/docs/a\*.md)`},
-		{p.resolve(Write, ".vscode/x"), nil, "overwrite(.vscode/x)", "overwrite(" + p.root + "/.vscode/x)"},
+		{p.resolve(Write, ".vscode/x"), nil, "", "overwrite(" + p.root + "/.vscode/x)"},
 		{p.resolve(Read, p.outside+"/x"), nil, "", "read(" + p.outside + "/x)"},
 		{folder, nil, "", "read(" + p.outside + "/**)"},
 		{p.resolve(Write, p.home+"/.bashrc"), nil, "", "overwrite(" + p.home + "/.bashrc)"},
@@ -184,7 +183,7 @@ func FuzzAppendRules(f *testing.F) {
 	})
 }
 
-func TestCheckFile(t *testing.T) {
+func TestRules(t *testing.T) {
 	p := newPlace(t)
 	file := p.put("rules.yaml", `schema_version: 1
 rules:
@@ -196,22 +195,19 @@ rules:
   - allow: env(A)
     for: csv
 `)
-	infos, err := CheckFile(file, TierProject, p.paths, func() time.Time { return testNow })
-	if err != nil || len(infos) != 5 {
-		t.Fatalf("%+v, %v", infos, err)
+	rules := func(change func(*Options)) []RuleInfo {
+		return p.engine("schema_version: 1\nrules: []\n", change).Rules()
+	}
+	infos := rules(func(o *Options) { o.ProjectFile, o.Accepted = file, func([]byte) bool { return true } })
+	if len(infos) != 5 {
+		t.Fatalf("%+v", infos)
 	}
 	for i, want := range []string{"", "shadowed by " + file + ":3", "it expired", "can never match", "can never match"} {
 		if got := infos[i].Inactive + infos[i].Warning; (got == "") != (want == "") || !strings.Contains(got, want) || infos[i].Tier != "project" || infos[i].File != file {
 			t.Errorf("%+v, want %q", infos[i], want)
 		}
 	}
-	if _, err := CheckFile(p.root+"/none", TierUser, p.paths, nil); !fault.Is(err, fault.NotFound) {
-		t.Errorf("no file: %v", err)
-	}
-	if _, err := CheckFile(p.put("bad", "x: 1"), TierUser, p.paths, nil); !fault.Is(err, fault.InvalidInput) {
-		t.Errorf("a bad file: %v", err)
-	}
-	if infos, err := CheckFile(file, TierUser, p.paths, nil); err != nil || infos[3].Warning != "" {
-		t.Errorf("a person's own: %+v, %v", infos, err)
+	if infos := rules(func(o *Options) { o.UserFile = file }); infos[3].Warning != "" {
+		t.Errorf("a person's own: %+v", infos)
 	}
 }

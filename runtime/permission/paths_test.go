@@ -123,7 +123,12 @@ func TestF1ParentAndAbsolutePaths(t *testing.T) {
 			t.Errorf("%s resolved to %s, class %s", path, e.Target, e.Class)
 		}
 	}
-	p.refused(Read, "missing/../../../outside/x", CodeBadPath)
+	if e := p.resolve(Read, "missing/../../../outside/x"); e.Target != p.outside+"/x" || e.Class != ClassOutside {
+		t.Errorf("up from a folder that is not there: %s in class %s", e, e.Class)
+	}
+	if e := p.resolve(Write, "missing/../.git/hooks/pre-commit"); e.Class != ClassProtected {
+		t.Errorf("past a folder that is not there: %s in class %s", e, e.Class)
+	}
 	p.put("file", "")
 	p.refused(Read, "file/../x", CodeBadPath)
 	e := p.engine("")

@@ -4,14 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
+
+	"github.com/aircoding/air/internal/fault"
 )
 
 // maxRefusals is how often a person is asked in a session that they keep refusing.
 const maxRefusals = 5
-
-var enough = fmt.Sprintf("%d questions were refused in this session, so no more are asked", maxRefusals)
 
 var _ Approver = (*Terminal)(nil)
 
@@ -23,22 +24,25 @@ func (t *Terminal) Approve(ctx context.Context, q Question) (Answer, error) {
 		return Answer{}, err
 	}
 	defer release()
-	if count, err := t.countRefusals(ctx, 0); err != nil || count >= maxRefusals {
-		return Answer{Choice: Refuse, Note: enough}, err
+	if err := t.refusedEnough(ctx); err != nil {
+		return Answer{}, err
 	}
 	answer, err := t.ask(ctx, q)
 	if err == nil && answer.Choice == Refuse {
-		_, err = t.countRefusals(ctx, 1)
+		_, err = t.Refusals(ctx, 1)
 	}
 	return answer, err
 }
 
-func (t *Terminal) countRefusals(ctx context.Context, add int) (int, error) {
-	if t.Refusals != nil {
-		return t.Refusals(ctx, add)
+// refusedEnough is the error of a question that is not asked: the person refused as many
+// in the session as they are asked to.
+func (t *Terminal) refusedEnough(ctx context.Context) error {
+	count, err := t.Refusals(ctx, 0)
+	if err != nil || count < maxRefusals {
+		return err
 	}
-	t.refused += add // by one question at a time
-	return t.refused, nil
+	return fault.New(fault.ApprovalRequired, "refused_enough", "%d questions were refused in this session, so no more are asked", maxRefusals).
+		WithHint("do not work around this; a person sees what waits with air permission pending, and is asked again in a session that they begin")
 }
 
 // Confirm asks a yes or no question. Anything but yes is no.
@@ -77,19 +81,31 @@ func (t *Terminal) ask(ctx context.Context, q Question) (Answer, error) {
 		if answer, ok := parseAnswer(line, q); ok {
 			return answer, nil
 		}
+		if err := t.print(ctx, "air: type the letter of one of the answers above\n"); err != nil {
+			return Answer{}, err
+		}
 	}
 	return Answer{Choice: Refuse, Note: "no answer that was offered"}, nil
 }
 
 // prompt reads the line that is typed after the prompt has been shown.
 func (t *Terminal) prompt(ctx context.Context, text string) (string, error) {
-	if err := flushInput(t.fd); err != nil {
-		return "", noTerminal(fmt.Sprintf("discarding what was typed before: %v", err))
-	}
-	if err := t.print(ctx, text); err != nil {
+	if err := t.invite(ctx, text); err != nil {
 		return "", err
 	}
-	return t.line(ctx)
+	line, err := t.line(ctx)
+	if errors.Is(err, io.EOF) {
+		return "deny", nil
+	}
+	return line, err
+}
+
+// invite shows a prompt, before which nothing that was typed counts.
+func (t *Terminal) invite(ctx context.Context, text string) error {
+	if err := flushInput(t.fd); err != nil {
+		return noTerminal(fmt.Sprintf("discarding what was typed before: %v", err))
+	}
+	return t.print(ctx, text)
 }
 
 // ended tells the person that their answer would come too late.

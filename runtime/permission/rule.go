@@ -101,6 +101,8 @@ func (r *rule) reaches(f *Effect) bool {
 		return plainRisk(f.Risk) || r.tier != TierProject && r.matchers[0].argv.names()
 	case f.Class == ClassPrivate:
 		return r.tier != TierProject && r.matchers[0].net.names()
+	case f.Kind == Env: // one that changes what runs
+		return r.tier != TierProject || isLiteral(r.matchers[0].text)
 	}
 	return plain(f.Class) || r.opens[f.Class]
 }
@@ -217,9 +219,7 @@ func plain(class Class) bool {
 // Grants may for every class: they only ever answer questions.
 func (t Tier) mayOpen(class Class) bool {
 	switch class {
-	case ClassObeyed, ClassDangerous:
-		return true
-	case ClassSystem, ClassCredentials, ClassProtected:
+	case ClassObeyed, ClassDangerous, ClassSystem, ClassCredentials, ClassProtected:
 		return t != TierProject
 	}
 	return false

@@ -21,12 +21,15 @@ func (e *Engine) Question(r Request, asks []Decision) Question {
 		q.Asks = append(q.Asks, printable(d))
 	}
 	q.besides(&r)
-	q.OnceOnly = !storable(&r, asks)
-	if q.OnceOnly || e.paths.Root() == "" || slices.ContainsFunc(asks, func(d Decision) bool { return d.NoAlways }) {
+	_, lasts := e.GrantsFor(r, asks, r.SessionID)
+	q.OnceOnly = !lasts || !storable(&r)
+	if q.OnceOnly || e.paths.Root() == "" {
 		return q
 	}
-	for _, g := range e.grantsFor(&r, asks) {
-		q.Rules = append(q.Rules, Printable(ruleFor(g)))
+	if grants, lasts := e.GrantsFor(r, asks, ""); lasts {
+		for _, g := range grants {
+			q.Rules = append(q.Rules, Printable(ruleFor(g)))
+		}
 	}
 	return q
 }
@@ -67,12 +70,9 @@ func ruleFor(g Grant) string {
 	return text
 }
 
-// storable reports whether an answer can be bound to what it was given for: a module
-// without a digest could be another one next time, and so could a script.
-func storable(r *Request, asks []Decision) bool {
-	if slices.ContainsFunc(asks, func(d Decision) bool { return d.Effect.Script != "" && d.Effect.ScriptSHA256 == "" }) {
-		return false
-	}
+// storable reports whether an answer can be bound to whom it was given: a module without
+// a digest could be another one next time.
+func storable(r *Request) bool {
 	return r.SessionID != "" && !slices.ContainsFunc(r.Chain, func(c Caller) bool { return c.Digest == "" })
 }
 
@@ -149,33 +149,50 @@ func refused(decisions []Decision, note string) ([]Decision, error) {
 
 // lasting are the grants that an answer for longer makes.
 func (e *Engine) lasting(r *Request, asks []Decision, c Choice) []Grant {
-	grants := e.grantsFor(r, asks)
+	session, life := "", projectGrantLife
+	if c == Session {
+		session, life = r.SessionID, sessionGrantLife
+	}
+	grants, _ := e.GrantsFor(*r, asks, session)
 	for i := range grants {
-		grants[i].Expires = e.clock().UTC().Add(projectGrantLife)
-		if c == Session {
-			grants[i].Session, grants[i].Expires = r.SessionID, e.clock().UTC().Add(sessionGrantLife)
-		}
+		grants[i].Expires = e.clock().UTC().Add(life)
 	}
 	return grants
 }
 
-// grantsFor are the smallest grants that answer the asks: exactly the targets, for
-// exactly those callers of whom each was asked about.
-func (e *Engine) grantsFor(r *Request, asks []Decision) []Grant {
-	var grants []Grant
+// GrantsFor returns the smallest grants that answer the asks of a call, for one session
+// or with "" for always: exactly the targets, for exactly those callers of whom each was
+// asked. They are not answered where one of them has no always, its target has characters
+// that no grant may have, or there is no digest that a grant could be bound to.
+func (e *Engine) GrantsFor(r Request, asks []Decision, session string) (grants []Grant, answered bool) {
+	answered = true
 	for i := range asks {
 		f := &asks[i].Effect
-		rule := fmt.Sprintf("%s: %s(%s)", Allow, f.Kind, e.paths.effectPattern(f))
-		if len(r.Chain) == 0 {
-			grants = append(grants, Grant{Rule: rule, ScriptSHA256: f.ScriptSHA256})
-		}
-		for j := range r.Chain {
-			if c := &r.Chain[j]; e.permitOne(r, c, f).Verdict == Ask {
-				grants = append(grants, Grant{Rule: rule, For: c.Capability + "@" + c.Digest, ScriptSHA256: f.ScriptSHA256})
+		for _, c := range e.askers(&r, f) {
+			g := Grant{Rule: fmt.Sprintf("%s: %s(%s)", Allow, f.Kind, e.paths.effectPattern(f)), Session: session, ScriptSHA256: f.ScriptSHA256}
+			if c != nil {
+				g.For = c.Capability + "@" + c.Digest
 			}
+			compiled, err := e.grants.compile(g)
+			answered = answered && err == nil && compiled.answers(&r, c, f, targetOf(f.Kind, f.Target), asks[i].NoAlways, e.clock)
+			grants = append(grants, g)
 		}
 	}
-	return slices.Compact(grants)
+	return slices.Compact(grants), answered
+}
+
+// askers are the callers of whom it is asked, nil being the person and their agent.
+func (e *Engine) askers(r *Request, f *Effect) []*Caller {
+	if len(r.Chain) == 0 {
+		return []*Caller{nil}
+	}
+	var of []*Caller
+	for i := range r.Chain {
+		if c := &r.Chain[i]; e.permitOne(r, c, f).Verdict == Ask {
+			of = append(of, c)
+		}
+	}
+	return of
 }
 
 // effectPattern is the smallest pattern that an effect's target matches.

@@ -80,7 +80,7 @@ func TestShadowedRules(t *testing.T) {
 			got[i+1] = info.Warning
 		}
 		for i := 1; i <= 2; i++ {
-			if (c.shadowed == i) != (got[i] != "") {
+			if (c.shadowed == i) != strings.HasPrefix(got[i], "shadowed by") {
 				t.Errorf("%q, %q: warnings %q, want rule %d to have one", c.first, c.second, got[1:], c.shadowed)
 			}
 		}

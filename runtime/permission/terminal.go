@@ -4,23 +4,24 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
+	"github.com/aircoding/air/internal/counter"
 	"github.com/aircoding/air/internal/fault"
 )
 
 // Terminal asks on the terminal device, which is not what a program or an agent in
 // front of air can write to as its standard input.
 type Terminal struct {
-	// Refusals keeps the session's count; nil counts in this process.
-	Refusals Refusals
+	// Refusals keeps the session's count. OpenTerminal has it count in this process.
+	Refusals counter.Counter
 
-	fd      int
-	turn    chan struct{} // one question at a time
-	refused int           // in this process
+	fd   int
+	turn chan struct{} // one question at a time
 }
 
 // OpenTerminal opens /dev/tty. Standard error must be a terminal too: a person who
@@ -40,7 +41,7 @@ func openTerminal(device string) (*Terminal, error) {
 	if !term.IsTerminal(fd) {
 		return nil, errors.Join(noTerminal(device+" is not a terminal"), unix.Close(fd))
 	}
-	return &Terminal{fd: fd, turn: make(chan struct{}, 1)}, nil
+	return &Terminal{Refusals: counter.InMemory(), fd: fd, turn: make(chan struct{}, 1)}, nil
 }
 
 func noTerminal(why string) error {
@@ -81,7 +82,7 @@ func (t *Terminal) columns() int {
 	return int(size.Col)
 }
 
-// line reads one line; the end of input refuses.
+// line reads one line. At the end of input it returns what there was of it, and io.EOF.
 func (t *Terminal) line(ctx context.Context) (string, error) {
 	var line []byte
 	buffer := make([]byte, 1024)
@@ -96,7 +97,7 @@ func (t *Terminal) line(ctx context.Context) (string, error) {
 		case err != nil:
 			return "", noTerminal(fmt.Sprintf("reading the answer: %v", err))
 		case n == 0:
-			return "deny", nil
+			return string(line), io.EOF
 		}
 		line = append(line, buffer[:n]...)
 		if line[len(line)-1] == '\n' || len(line) > 4*len(buffer) {

@@ -4,6 +4,8 @@ package permission
 
 import "golang.org/x/sys/unix"
 
+const getTermios, setTermios = unix.TIOCGETA, unix.TIOCSETA
+
 // flushInput discards what was typed and not read yet.
 func flushInput(fd int) error {
 	const read = 1 // FREAD

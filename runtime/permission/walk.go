@@ -28,7 +28,8 @@ func (w walked) mode() fs.FileMode {
 
 // walk resolves an absolute path name by name, as the kernel does: a ".." goes up from
 // where a link has led, not from where the link is. Behind the last name that exists
-// the rest is taken as it is written. With an error it returns the path that it is about.
+// the rest is taken as it is written, where a ".." takes back the name before it: a folder
+// of that name, which a command may make first, is no link. With an error it returns the path that it is about.
 func walk(path string, followLast bool) (walked, error) {
 	w := walker{at: "/", rest: names(path), followLast: followLast}
 	for len(w.rest) > 0 {
@@ -87,7 +88,12 @@ func (w *walker) unseen(next string, fromLink bool, err error) (*walked, error) 
 		return nil, badPath("%.200q: %w", next, cause(err))
 	}
 	if slices.Contains(w.rest, "..") {
-		return nil, badPath("%.200q does not exist: .. behind it leads nowhere", next)
+		if !missing || fromLink {
+			return nil, badPath("%.200q cannot be looked at: .. behind it leads nowhere", next)
+		}
+		w.rest = names(filepath.Join(append([]string{filepath.Base(next)}, w.rest...)...))
+		w.fromLinks = 0
+		return nil, nil
 	}
 	path := filepath.Join(append([]string{next}, w.rest...)...)
 	return &walked{path: path, dangling: missing && fromLink}, nil

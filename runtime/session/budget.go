@@ -35,7 +35,9 @@ func newMeter(db *sql.DB) (m meter, err error) {
 	if m.read, err = db.Prepare(`SELECT calls, bytes_out, wall_ns FROM used WHERE account = ?`); err != nil {
 		return m, err
 	}
-	m.add, err = db.Prepare(`UPDATE used SET calls = calls + ?, bytes_out = bytes_out + ?, wall_ns = wall_ns + ? WHERE account = ?`)
+	m.add, err = db.Prepare(`INSERT INTO used (account, calls, bytes_out, wall_ns) VALUES (?, ?, ?, ?)
+		ON CONFLICT (account) DO UPDATE SET calls = calls + excluded.calls, bytes_out = bytes_out + excluded.bytes_out, wall_ns = wall_ns + excluded.wall_ns
+		RETURNING calls, bytes_out, wall_ns`)
 	return m, err
 }
 
@@ -49,17 +51,10 @@ func (s *Session) Used(tx *sql.Tx, account string) (used Usage, err error) {
 	return used, err
 }
 
-// Charge adds to what an account used, as part of the transaction.
-func (s *Session) Charge(tx *sql.Tx, account string, add Usage) error {
-	result, err := tx.Stmt(s.meter.add).Exec(add.Calls, add.BytesOut, add.Wall.Nanoseconds(), account)
-	if err != nil {
-		return err
-	}
-	if n, err := result.RowsAffected(); err != nil || n > 0 {
-		return err
-	}
-	_, err = tx.Exec(`INSERT INTO used (account, calls, bytes_out, wall_ns) VALUES (?, ?, ?, ?)`, account, add.Calls, add.BytesOut, add.Wall.Nanoseconds())
-	return err
+// Charge adds to what an account used, as part of the transaction, and returns all of it.
+func (s *Session) Charge(tx *sql.Tx, account string, add Usage) (now Usage, err error) {
+	err = now.scan(tx.Stmt(s.meter.add).QueryRow(account, add.Calls, add.BytesOut, add.Wall.Nanoseconds()))
+	return now, err
 }
 
 func (u *Usage) scan(row interface{ Scan(...any) error }, before ...any) error {

@@ -38,6 +38,10 @@ func isDecimal(text string) bool {
 
 // shell is what is known of a shell at one point of the text.
 type shell struct {
+	source  string   // the text that it reads
+	posix   bool     // as a shell that knows POSIX only would
+	running []string // functions, outermost first
+
 	dirs  []string   // it is in one of these folders; empty where that is not known
 	back  []string   // where cd - leads
 	stack [][]string // of pushd, the last one on top
@@ -55,8 +59,8 @@ type shell struct {
 	ownVars, ownFuncs bool // the maps are no other shell's
 }
 
-func (a *analysis) newShell(dir string) *shell {
-	s := &shell{}
+func newShell(source, dir string) *shell {
+	s := &shell{source: source}
 	if dir != "" {
 		s.dirs = []string{dir}
 	}
@@ -67,6 +71,14 @@ func (s *shell) clone() *shell {
 	s.ownVars, s.ownFuncs = false, false
 	other := *s
 	return &other
+}
+
+// orClone is s, or a clone of other where there is none.
+func (s *shell) orClone(other *shell) *shell {
+	if s == nil {
+		return other.clone()
+	}
+	return s
 }
 
 func (s *shell) set(name string, v value) {
@@ -249,11 +261,7 @@ func (a *analysis) get(s *shell, name string) value {
 // assign changes a variable by name. What a shell sets itself never has the value that
 // it was given.
 func (a *analysis) assign(s *shell, name string, v value) {
-	if v.kind == textValue {
-		a.noteEnv(name, v.text)
-	} else {
-		a.noteEnv(name, "…")
-	}
+	a.noteEnv(name, v)
 	if name == "PS4" {
 		a.unknown("PS4 holds code that runs where commands are traced")
 	}
@@ -262,8 +270,3 @@ func (a *analysis) assign(s *shell, name string, v value) {
 	}
 	s.set(name, v)
 }
-
-var (
-	numberVariables = set("RANDOM SRANDOM SECONDS LINENO BASHPID PPID UID EUID GID EPOCHSECONDS HISTCMD")
-	shellVariables  = set("_ OLDPWD EPOCHREALTIME FUNCNAME GROUPS DIRSTACK PIPESTATUS SHELLOPTS BASHOPTS BASH_ARGC BASH_ARGV BASH_ARGV0 BASH_COMMAND BASH_EXECUTION_STRING BASH_LINENO BASH_REMATCH BASH_SOURCE BASH_SUBSHELL BASH_VERSINFO BASH_VERSION BASH_ALIASES BASH_CMDS COMP_LINE COMP_POINT COMP_TYPE COMP_WORDS COMP_CWORD COMPREPLY READLINE_LINE READLINE_POINT OPTARG OPTIND REPLY MAPFILE LINES COLUMNS COPROC MACHTYPE HOSTTYPE OSTYPE HOSTNAME SHLVL")
-)

@@ -1,4 +1,5 @@
-package permission
+// Package counter counts what happens seldom, for one process or for many.
+package counter
 
 import (
 	"context"
@@ -8,27 +9,33 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/aircoding/air/internal/atomicfile"
 	"github.com/aircoding/air/internal/home"
 )
 
-// Refusals adds to the number of questions that a person refused in a session, and
-// returns it. Adding 0 asks for it.
-type Refusals func(ctx context.Context, add int) (total int, err error)
+// Counter adds to a number and returns it. Adding 0 asks for it.
+type Counter func(ctx context.Context, add int) (total int, err error)
 
-// RefusalsIn keeps the number in a file, for sessions of many processes.
-func RefusalsIn(file string) Refusals {
+// InMemory counts in this process.
+func InMemory() Counter {
+	var total atomic.Int64
+	return func(_ context.Context, add int) (int, error) { return int(total.Add(int64(add))), nil }
+}
+
+// In keeps the number in a file, for many processes.
+func In(file string) Counter {
 	return func(ctx context.Context, add int) (int, error) {
 		if add == 0 {
-			return readCount(file)
+			return read(file)
 		}
 		unlock, err := home.Lock(ctx, file+".lock")
 		if err != nil {
 			return 0, err
 		}
 		defer unlock()
-		total, err := readCount(file)
+		total, err := read(file)
 		if err != nil {
 			return 0, err
 		}
@@ -37,7 +44,7 @@ func RefusalsIn(file string) Refusals {
 	}
 }
 
-func readCount(file string) (int, error) {
+func read(file string) (int, error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
@@ -47,7 +54,7 @@ func readCount(file string) (int, error) {
 	}
 	total, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err != nil {
-		return 0, fmt.Errorf("counting refusals: %s: %w", file, err)
+		return 0, fmt.Errorf("counting in %s: %w", file, err)
 	}
 	return total, nil
 }

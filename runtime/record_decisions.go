@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/aircoding/air/internal/canon"
+	"github.com/aircoding/air/internal/text"
 	"github.com/aircoding/air/runtime/permission"
 )
 
@@ -16,24 +17,18 @@ const (
 	storedDecisionBytes = 64 << 10
 )
 
-// storedDecision is a decision with its long texts cut. The digest is of the whole target.
-type storedDecision struct {
-	permission.Decision
-	TargetSHA256 string `json:"target_sha256,omitempty"`
-}
-
 // appendDecisions records decisions: refusals and questions before what was allowed, but
 // each in its place in the plan. Where some are left out the event says how many, with
 // the digest of all.
 func (r *Registry) appendDecisions(ctx context.Context, c *run, eventType, key string, decisions []permission.Decision) error {
 	payload := map[string]any{}
-	if err := store(payload, key, decisions); err != nil {
+	if err := addDecisions(payload, key, decisions); err != nil {
 		return err
 	}
 	return r.append(ctx, c, eventType, payload)
 }
 
-func store(payload map[string]any, key string, decisions []permission.Decision) error {
+func addDecisions(payload map[string]any, key string, decisions []permission.Decision) error {
 	var kept []int
 	texts := make([]json.RawMessage, len(decisions))
 	bytes := 0
@@ -71,13 +66,13 @@ func byWeight(decisions []permission.Decision) []int {
 	return order
 }
 
-func stored(d permission.Decision) storedDecision {
-	s := storedDecision{Decision: d}
+func stored(d permission.Decision) permission.StoredDecision {
+	s := permission.StoredDecision{Decision: d}
 	if len(d.Effect.Target) > storedHead {
 		s.TargetSHA256 = canon.Digest([]byte(d.Effect.Target))
 	}
-	for _, text := range []*string{&s.Effect.Target, &s.Effect.Also, &s.Effect.Why, &s.Effect.Script, &s.Rule, &s.Reason, &s.Hint} {
-		*text = head(*text, storedHead)
+	for _, part := range []*string{&s.Effect.Target, &s.Effect.Also, &s.Effect.Why, &s.Effect.Script, &s.Rule, &s.Reason, &s.Hint} {
+		*part = text.Head(*part, storedHead)
 	}
 	return s
 }

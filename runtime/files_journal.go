@@ -2,7 +2,10 @@ package runtime
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"io"
 	"os"
 	"sync"
 	"time"
@@ -10,6 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/stoppable"
+	"github.com/aircoding/air/internal/text"
 	"github.com/aircoding/air/runtime/backup"
 	"github.com/aircoding/air/runtime/event"
 )
@@ -55,50 +60,44 @@ func (j *runJournal) end() {
 	}
 }
 
-// entry is a change in the journal that is about to happen.
-type entry struct {
-	journal *backup.Journal
-	number  int
-}
-
-// withdraw says that the change did not happen. Without that the record stays, and the
-// file as it was before is as good as undone.
-func (e entry) withdraw() { _ = e.journal.Withdraw(e.number) }
-
-// record has a change on the disk before it happens, with the content that it replaces.
-func (f *files) record(ctx context.Context, undoes string, change backup.Change, old *os.File) (entry, error) {
+// keep has a change on the disk before it happens, with the content of old that it
+// replaces, nil for none. undoes is the run that it takes back, "" for any other. Once the
+// change has not happened after all, withdrawn has to follow.
+func (w *write) keep(ctx context.Context, undoes string, change backup.Change, old *os.File) error {
+	f, shown := w.files, w.files.show(w.target)
 	journal, err := f.registry.journal(ctx, f.run, undoes)
 	if err != nil {
-		return entry{}, err
+		return noBackup(shown, err)
 	}
 	change.CallID, change.At = f.run.id, time.Now().UTC()
-	e := entry{journal: journal}
-	if old == nil {
-		e.number, err = journal.Add(ctx, change, nil)
-		return e, err
+	var content io.Reader
+	if old != nil {
+		content = whole(old)
 	}
-	e.number, err = journal.Add(ctx, change, whole(old))
+	number, err := journal.Add(ctx, change, content)
+	if errors.Is(err, backup.ErrChanged) {
+		return w.stale("it changed meanwhile")
+	}
 	if err != nil {
-		return e, err
+		return noBackup(shown, err)
+	}
+	w.withdraw = func() { _ = journal.Withdraw(number) } // without that the file as it was before is as good as undone
+	if old == nil {
+		return nil
 	}
 	err = f.registry.append(ctx, f.run, event.BackupCreated, map[string]any{
-		"path": head(f.show(string(change.Path)), storedHead), "sha256": change.Before.SHA256, "size_bytes": change.Before.Size,
+		"path": text.Head(shown, storedHead), "sha256": change.Before.SHA256, "size_bytes": change.Before.Size,
 	})
 	if err != nil {
-		e.withdraw()
+		return w.withdrawn(noBackup(shown, err))
 	}
-	return e, err
+	return nil
 }
 
-// stateOf describes an open regular file whose content has the digest.
-func stateOf(file *os.File, sha256 string) (*backup.State, error) {
-	var st unix.Stat_t
-	if err := unix.Fstat(int(file.Fd()), &st); err != nil {
-		return nil, err
-	}
-	return &backup.State{
-		SHA256: sha256, Size: st.Size, Mode: uint32(st.Mode) & 0o7777, UID: st.Uid, GID: st.Gid, Attributes: attributes(file),
-	}, nil
+// withdrawn is why a change that was kept did not happen.
+func (w *write) withdrawn(err error) error {
+	w.withdraw()
+	return err
 }
 
 // foldersAt are folders with their modes. One that is gone meanwhile is left out.
@@ -110,9 +109,21 @@ func foldersAt(paths []string) (folders []backup.Folder) {
 		}
 		var st unix.Stat_t
 		if unix.Fstat(int(folder.Fd()), &st) == nil {
-			folders = append(folders, backup.Folder{Path: backup.Path(path), Mode: uint32(st.Mode) & 0o7777})
+			folders = append(folders, backup.Folder{Path: backup.Path(path), Mode: modeOf(&st)})
 		}
 		_ = folder.Close()
 	}
 	return folders
+}
+
+// whole reads an open file from its beginning, wherever it stands.
+func whole(file *os.File) io.Reader { return io.NewSectionReader(file, 0, 1<<62) }
+
+// digest is the hex SHA-256 of an open file's content.
+func digest(ctx context.Context, file *os.File) (string, error) {
+	h := sha256.New()
+	if _, err := io.Copy(h, stoppable.Reader(ctx, whole(file))); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
 }

@@ -2,8 +2,6 @@ package runtime
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +13,7 @@ import (
 
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/runtime/backup"
+	"github.com/aircoding/air/runtime/permission"
 )
 
 // Undone says what undoing a run did.
@@ -30,23 +29,26 @@ type UndoneFile struct {
 	Change string // restored, removed, or unchanged: it was so already
 }
 
+// UndoEffects are those that undoing a run has in a session. What a run of the same
+// session has left is known there.
+func UndoEffects(past *backup.Past, sessionID string) (effects []permission.Effect) {
+	for _, step := range past.Steps() {
+		effects = append(effects, permission.Effect{Kind: undoKind(step), Target: step.Path, Known: past.SessionID == sessionID})
+	}
+	return effects
+}
+
+func undoKind(s backup.Step) permission.Kind {
+	if s.To == nil {
+		return permission.Delete
+	}
+	return permission.Write
+}
+
 // Undo puts the files that a run changed back into the state in which the run found
 // them. When one of them is in another state than the run left it in, nothing at all is
 // changed. Undoing is recorded as a run of its own.
-func (f *files) Undo(ctx context.Context, id string) (Undone, error) {
-	if err := f.run.direct(); err != nil {
-		return Undone{}, err
-	}
-	unlock, err := f.registry.config.Backups.LockUndo(ctx)
-	if err != nil {
-		return Undone{}, err
-	}
-	defer unlock()
-	past, err := f.registry.past(id)
-	if err != nil {
-		return Undone{}, err
-	}
-	defer past.Close()
+func (f *files) Undo(ctx context.Context, past *backup.Past) (Undone, error) {
 	u := &undo{files: f, past: past}
 	if err := u.check(ctx); err != nil {
 		return Undone{}, err
@@ -64,9 +66,9 @@ type undo struct {
 // undoStep is one file being put back, as it was seen when all were checked.
 type undoStep struct {
 	backup.Step
-	place   backup.Place
-	current *backup.State // nil: there is nothing
-	stat    unix.Stat_t
+	standing backup.Standing
+	current  *backup.State // nil: there is nothing
+	stat     unix.Stat_t
 }
 
 // check looks at every file and at every backup, and changes nothing.
@@ -77,11 +79,11 @@ func (u *undo) check(ctx context.Context) error {
 		if err := u.see(ctx, &s); err != nil {
 			return err
 		}
-		if s.place == backup.Changed {
+		if s.standing == backup.Changed {
 			changed = append(changed, u.files.show(s.Path))
 			continue
 		}
-		if s.place == backup.Undoable && s.To != nil {
+		if s.standing == backup.Undoable && s.To != nil {
 			if err := u.past.Copy(ctx, io.Discard, s.Step); err != nil {
 				return err
 			}
@@ -110,8 +112,7 @@ func (u *undo) changedSince(paths []string) error {
 // see looks where a file stands. What has become a link, a folder or anything else has
 // changed.
 func (u *undo) see(ctx context.Context, s *undoStep) error {
-	effect := effectOf(s.Step)
-	decided, err := u.files.decided(effect.Kind, effect.Target)
+	decided, err := u.files.decided(undoKind(s.Step), s.Path)
 	if err != nil {
 		return err
 	}
@@ -121,7 +122,7 @@ func (u *undo) see(ctx context.Context, s *undoStep) error {
 	folder, err := openFolder(filepath.Dir(s.Path))
 	switch {
 	case errors.Is(err, unix.ENOENT):
-		s.place = s.Judge(nil)
+		s.standing = s.Judge(nil)
 		return nil
 	case errors.Is(err, unix.ENOTDIR), errors.Is(err, unix.ELOOP):
 		return nil
@@ -136,14 +137,15 @@ func (u *undo) seeIn(ctx context.Context, folder *os.File, s *undoStep) error {
 	err := unix.Fstatat(int(folder.Fd()), filepath.Base(s.Path), &s.stat, unix.AT_SYMLINK_NOFOLLOW)
 	switch {
 	case errors.Is(err, unix.ENOENT):
-		s.place = s.Judge(nil)
+		s.standing = s.Judge(nil)
 		return nil
 	case err != nil:
 		return u.files.fault("looking at", s.Path, err)
 	case nodeType(&s.stat) != "file":
 		return nil
 	}
-	old, err := u.write(folder, s).openOld()
+	w := u.write(folder, s)
+	old, err := w.openOld()
 	if err != nil {
 		return err
 	}
@@ -152,25 +154,13 @@ func (u *undo) seeIn(ctx context.Context, folder *os.File, s *undoStep) error {
 	if err != nil {
 		return u.files.fault("reading", s.Path, err)
 	}
-	if s.current, err = stateOf(old, sum); err != nil {
-		return u.files.fault("looking at", s.Path, err)
+	if s.current, err = w.state(old, sum); err != nil {
+		return err
 	}
-	s.place = s.Judge(s.current)
+	s.standing = s.Judge(s.current)
 	return nil
 }
 
 func (u *undo) write(folder *os.File, s *undoStep) *write {
 	return &write{files: u.files, folder: folder, target: s.Path, name: filepath.Base(s.Path)}
-}
-
-// whole reads an open file from its beginning, wherever it stands.
-func whole(file *os.File) io.Reader { return io.NewSectionReader(file, 0, 1<<62) }
-
-// digest is the hex SHA-256 of an open file's content.
-func digest(ctx context.Context, file *os.File) (string, error) {
-	h := sha256.New()
-	if _, err := io.Copy(h, backup.Interruptible(ctx, whole(file))); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }
