@@ -92,7 +92,7 @@ func TestBypass(t *testing.T) {
 		"S9": {{"rm -r -f x", []string{"run(rm -r -f x) destructive", "delete(/p/x) *"}}, {"rm --recursive --force x", []string{"run(rm --recursive --force x) destructive", "delete(/p/x) *"}}},
 		"S10": {{"rm *", []string{"run(rm '*') opaque", "delete(/p) *"}}, {"rm ./*", []string{"delete(/p) *"}}, {"rm .*", []string{whole}}, {"rm */../../x", []string{whole}}, {"for f in *; do rm $f; done", []string{whole}},
 			{"cat .e*v", []string{"read(/p/.env) *"}}, {"cat .e??", []string{"read(/p/.env) *"}}, {"cat .en[v]", []string{"read(/p/.env) *"}}, {"cat .en[[:alpha:]]", []string{"read(/p/.env) *"}}, {"cat .en[!]a]", []string{"read(/p/.env) *"}}, {"cat .E*V", []string{"read(/p/.env) *"}}, {"cat *.pem", []string{"read(/p/*.pem) *"}}, {"cat a.p?m", []string{"read(/p/*.pem) *"}}, {"cat id_r*", []string{"read(/p/id_rsa) *"}}, {"cat auth.js*", []string{"read(/p/auth.json) *"}}, {"cat ?uth.json", []string{"read(/p/auth.json) *"}},
-			{"cat .g*/config", []string{"read(/p/.git) *"}}, {"cat $PWD/.e*", []string{"read(/p/.env) *"}}, {"for f in .e*; do cat \"$f\"; done", []string{"read(/p/.env) *"}}, {"cat */.e*", []string{"read(/p/.env) *"}}, {"cat \\.e*", []string{"read(/p/.env) *"}}, {"mv .en* x", []string{"delete(/p/.env) *"}}, {"rm .vsc*/a", []string{"delete(/p/.vscode) *"}}, {"cat .env.l*", []string{"read(/p/.env.local) *"}},
+			{"cat .g*/config", []string{"read(/p/.git) *"}}, {"cat $PWD/.e*", []string{"read(/p/.env) *"}}, {"for f in .e*; do cat \"$f\"; done", []string{"read(/p/.env) *"}}, {"cat */.e*", []string{"read(/p/.env) *"}}, {"cat \\.e*", []string{"read(/p/.env) *"}}, {"mv .en* x", []string{"delete(/p/.env) *"}}, {"rm .vsc*/a", []string{"delete(/p/.vscode) *"}}, {"cat .env.l*", []string{"read(/p/.env.*) *"}}, {"cat .e*production", []string{"read(/p/.env.*) *"}}, {"cat .en?.*", []string{"read(/p/.env.*) *"}},
 		},
 		"S11": {
 			{"LD_PRELOAD=./x ls", []string{"env(LD_PRELOAD)"}}, {"export BASH_ENV=x", []string{"env(BASH_ENV)"}}, {"PATH=.:$PATH ls", []string{"env(PATH)"}}, {"declare -x GIT_SSH_COMMAND=x", []string{"env(GIT_SSH_COMMAND)"}}, {"PATH=x; ls", []string{"env(PATH)"}}, {"for PATH in a; do ls; done", []string{"env(PATH)"}},
@@ -241,7 +241,7 @@ func TestScripts(t *testing.T) {
 func TestBounded(t *testing.T) {
 	for _, text := range []string{
 		"echo " + strings.Repeat("{a,b}", 10_000), "echo {1..99999999}{1..99999999}", "X=aa; " + strings.Repeat("X=$X$X; ", 900) + "cat $X", strings.Repeat("for i in 1 2 3 4 5 6 7 8 9 0; do ", 50) + "a" + strings.Repeat("; done", 50),
-		"f0() { a; }; " + strings.Join(doubling(60), "; ") + "; f60", strings.Repeat("for i in 1 2 3 4 5 6 7 8 9 0; do ", 4) + "cat " + strings.Repeat("ab*/", 8000) + strings.Repeat("; done", 4), "set -- " + strings.Repeat("a ", 20_000) + "; " + strings.Repeat("echo $@; ", 900),
+		"f0() { a; }; " + strings.Join(doubling(60), "; ") + "; f60", strings.Repeat("for i in 1 2 3 4 5 6 7 8 9 0; do ", 4) + "cat .e" + strings.Repeat("?", 60_000) + strings.Repeat("; done", 4), strings.Repeat("for i in 1 2 3 4 5 6 7 8 9 0; do ", 4) + "cat " + strings.Repeat("ab*/", 8000) + strings.Repeat("; done", 4), "set -- " + strings.Repeat("a ", 20_000) + "; " + strings.Repeat("echo $@; ", 900),
 	} {
 		started := time.Now()
 		got := lines(t, text, testPlace)

@@ -71,7 +71,7 @@ func (a *analysis) add(e permission.Effect) {
 		old.Risk, old.Why = e.Risk, e.Why
 	}
 	old.Recursive = old.Recursive || e.Recursive
-	old.Below = old.Below && e.Below
+	old.Below, old.Hosts = old.Below && e.Below, old.Hosts || e.Hosts
 	old.Known = old.Known && e.Known
 	if old.Script == "" {
 		old.Script = e.Script

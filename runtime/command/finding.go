@@ -34,6 +34,8 @@ func (c *simple) args() []word { return c.words[1:] }
 type finding struct {
 	risk permission.Risk
 	why  string // in words, where the risk is more than read-only
+	// hosts says that the program needs hosts, whatever else it risks.
+	hosts bool
 	// anyWords says that the program does no more whatever its arguments are: words that
 	// cannot be known do not matter.
 	anyWords bool
@@ -56,6 +58,7 @@ type setting struct {
 
 // raise makes the risk at least this one. Of equal ones the first reason stays.
 func (f *finding) raise(risk permission.Risk, why string) {
+	f.hosts = f.hosts || risk == permission.RiskNetwork
 	if rank(risk) > rank(f.risk) {
 		f.risk, f.why = risk, why
 	}

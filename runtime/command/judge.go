@@ -153,7 +153,7 @@ var plainReasons = map[permission.Risk]string{
 
 // note adds the effects of a program: that it runs, then what it does.
 func (a *analysis) note(c *simple, f *finding) {
-	e := permission.Effect{Kind: permission.Run, Target: argvOf(c.words), Risk: f.risk, Why: f.why, Script: f.script}
+	e := permission.Effect{Kind: permission.Run, Target: argvOf(c.words), Risk: f.risk, Why: f.why, Hosts: f.hosts, Script: f.script}
 	if e.Why == "" {
 		e.Why = plainReasons[e.Risk]
 	}

@@ -23,13 +23,16 @@ func patternFolder(pattern string) string {
 // guarded are effects on the names that are decided by themselves and that a pattern
 // spells out, but for some letters. A pattern such as * stands for its folder alone.
 func guarded(kind permission.Kind, pattern string) (effects []permission.Effect) {
-	names, endings := permission.GuardedNames(kind)
+	from := permission.GuardedFrom(kind)
 	before := ""
 	add := func(name string) {
 		effects = append(effects, permission.Effect{Kind: kind, Target: before + name, Recursive: true})
 	}
 	for part := range strings.SplitSeq(pattern, "/") {
 		plain := withoutSets(strings.ToLower(strings.TrimPrefix(part, `\`)))
+		for strings.Contains(plain, "**") {
+			plain = strings.ReplaceAll(plain, "**", "*")
+		}
 		stem, ending := plain, ""
 		if at := strings.LastIndexByte(plain, '.'); at >= 0 {
 			ending = plain[at:]
@@ -37,12 +40,17 @@ func guarded(kind permission.Kind, pattern string) (effects []permission.Effect)
 				stem = plain[:at]
 			}
 		}
-		for _, name := range names {
+		for _, name := range from.Names {
 			if spelled(stem) >= 2 && matches(plain, name) {
 				add(name)
 			}
 		}
-		for _, e := range endings {
+		for _, b := range from.Beginnings {
+			if spelled(stem) >= 2 && mayBegin(plain, b) {
+				add(b + "*")
+			}
+		}
+		for _, e := range from.Endings {
 			if spelled(ending) > 2 && matches(ending, e) {
 				add("*" + e)
 			}
@@ -59,6 +67,16 @@ func guarded(kind permission.Kind, pattern string) (effects []permission.Effect)
 func matches(part, name string) bool {
 	ok, err := path.Match(part, name)
 	return ok && err == nil && (name[0] == '.') == (part[0] == '.')
+}
+
+// mayBegin reports whether a part of a pattern stands for a name that begins so.
+func mayBegin(part, beginning string) bool {
+	for end := range min(len(part), 2*len(beginning)+1) { // at most a * between any two letters
+		if matches(part[:end+1], beginning) {
+			return true
+		}
+	}
+	return false
 }
 
 // spelled counts what is no mark. A name is only spelled out by at least two, before any

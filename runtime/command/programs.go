@@ -313,12 +313,17 @@ func (f *finding) readNamed(w word) {
 // namesFile reports whether a text is written like a path: what is none does no harm as
 // the name of a file that is not there.
 func namesFile(text string) bool {
-	return strings.ContainsAny(text, "./") && !strings.HasPrefix(text, "-") && !strings.Contains(text, "...") && !strings.Contains(text, "://") &&
-		strings.Trim(text, "0123456789.") != "" || strings.HasPrefix(text, "id_")
+	switch {
+	case strings.HasPrefix(text, "-"), strings.Contains(text, "://"):
+		return false
+	case leadsOut(text), strings.HasPrefix(text, "id_"):
+		return true
+	}
+	return strings.ContainsAny(text, "./") && !strings.Contains(text, "...") && strings.Trim(text, "0123456789.") != ""
 }
 
 func leadsOut(text string) bool {
-	return strings.HasPrefix(text, "/") || text == ".." || strings.HasPrefix(text, "../") || strings.Contains(text, "/../") || strings.HasSuffix(text, "/..")
+	return beginsWith(text, "/ ../") || text == ".." || strings.Contains(text, "/../") || strings.HasSuffix(text, "/..")
 }
 
 // standard are names that stand for no file.

@@ -157,7 +157,7 @@ var buildPrograms = table{
 		"output-replacements-xml", "i"),
 
 	"tsc": row{risk: permission.RiskWorkspace, why: "it writes compiled files", operands: elsewhere, here: true, options: "p,project=< b,build " +
-		"noEmit w,watch init outDir=+ outFile=> target= module= t= m="},
+		"noEmit w,watch init outDir=+ outFile=> tsBuildInfoFile=> generateTrace=> declarationDir=+ target= module= t= m="},
 	"eslint": row{risk: permission.RiskWorkspace, why: projectCode, operands: elsewhere, here: true, options: "c,config=< fix ext= " +
 		"o,output-file=> f,format= rule= max-warnings= ignore-path=< ignore-pattern= cache cache-file=> cache-strategy= cache-location=> " +
 		"rulesdir=<< resolve-plugins-relative-to=<< " +
@@ -167,7 +167,7 @@ var buildPrograms = table{
 	"husky":              row{risk: permission.RiskOpaque, why: "it installs hooks"},
 	"prisma drizzle-kit": row{risk: permission.RiskNetwork, why: "it may change a database"},
 	"pytest": row{risk: permission.RiskWorkspace, why: "it runs the project's tests", operands: elsewhere, here: true, options: "c,config-file=< " +
-		"rootdir=<< confcutdir=<< p= k= m= o= W= n= maxfail= junitxml,junit-xml=> basetemp=> cov=? cov-report= cov-config=< tb= durations= " +
+		"rootdir=<< confcutdir=<< p= k= m= o= W= n= maxfail= junitxml,junit-xml=> basetemp=> debug! cov=? cov-report= cov-config=< tb= durations= " +
 		"ignore= deselect= log-file=> html=> color= timeout= dist= import-mode="},
 	"tox": row{risk: permission.RiskWorkspace, why: "it runs the project's tests", here: true, operands: elsewhere, options: "e= c=< p= workdir=> " +
 		"x=!"},
@@ -918,7 +918,8 @@ func outputName(option string) bool {
 	}
 	for _, part := range []string{
 		"output", "outfile", "out-file", "out_file", "outdir", "out-dir", "out_dir", "_out", "logfile", "log-file", "log_file", "cachefile", "cache-file",
-		"cache-location", "cachedir", "cache-dir", "cache_dir", "dump-file", "junit", "result-json", "report-file", "reportfile", "dependency-file",
+		"cache-location", "cachedir", "cache-dir", "cache_dir", "dump-file", "junit",
+		"result-json", "report-file", "report-log", "reportfile", "dependency-file",
 	} {
 		if strings.Contains(name, part) {
 			return true

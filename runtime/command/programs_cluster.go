@@ -29,7 +29,7 @@ var clusterPrograms = table{
 			"name-template= s,show-only= include-crds a,api-versions= kube-version= strict skip-tests debug g,generate-name quiet with-subcharts " +
 			"no-hooks is-upgrade release-name"},
 		"show list ls status get history search pull dependency dep repo": asks,
-		"create package": row{risk: permission.RiskWorkspace, why: "it writes files", operands: touches},
+		"create package": row{risk: permission.RiskWorkspace, why: "it writes files", operands: writes},
 		"install upgrade uninstall delete rollback test push": privilege(cluster),
 	}},
 	"terraform tofu":           terraform,

@@ -159,8 +159,8 @@ func gitChanges(options spec, more ...raise) row {
 	return row{risk: permission.RiskWorkspace, why: "it changes the repository", named: true, options: options, operands: elsewhere, raises: more}
 }
 
-func gitNetwork(why string, options spec, more ...raise) program {
-	r := row{risk: permission.RiskNetwork, why: why, guarded: true, options: options, operands: elsewhere, raises: more}
+func gitNetwork(why string, options spec) program {
+	r := row{risk: permission.RiskNetwork, why: why, guarded: true, options: options, operands: elsewhere}
 	return func(c *simple, f *finding) {
 		r.find(c, f)
 		for _, w := range c.args() {
@@ -268,7 +268,7 @@ var gitCommands = table{
 	"gc": gitChanges("aggressive auto q,quiet force prune=? no-prune", raise{"prune", permission.RiskDestructive, "commits that nothing names are " +
 		"lost"}),
 	"update-index": gitChanges("add remove refresh q chmod= assume-unchanged no-assume-unchanged skip-worktree no-skip-worktree " +
-		"cacheinfo= stdin"),
+		"cacheinfo= stdin!"),
 	"read-tree":                gitLoses(unsaved),
 	"write-tree mktree rerere": gitChanges(""),
 	"commit-tree":              gitChanges("p= m= F=<"),

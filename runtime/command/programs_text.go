@@ -224,7 +224,7 @@ func jq(c *simple, f *finding) {
 // yq rewrites its files with -i, and its expressions can load others.
 func yq(c *simple, f *finding) {
 	a := f.parse(c, "i,inplace eval-all P,prettyPrint r,raw-output,unwrapScalar=? o,output-format= p,input-format= y,yaml-output j,tojson "+
-		"C,colors M,no-colors N,no-doc n,null-input c,compact-output s,slurp e,exit-status I,indent= front-matter= expression= header-preprocess "+
+		"C,colors M,no-colors N,no-doc n,null-input c,compact-output s,slurp! e,exit-status I,indent= front-matter= expression= header-preprocess "+
 		"arg=! from-file=< 0,nul-output", 0)
 	all := a.operands
 	if len(all) > 0 && oneOf(all[0].text, "eval e eval-all ea") {

@@ -28,12 +28,32 @@ func sed(c *simple, f *finding) {
 		scripts, files = files[:1], files[1:]
 	}
 	f.sedScripts(scripts)
+	suffix, inPlace := a.value("in-place")
 	for _, w := range files {
 		f.readFile(w)
-		if a.has("in-place") {
+		if inPlace {
 			f.writeFile(w)
 		}
+		if suffix.text != "" {
+			f.writeFile(backup(w, suffix))
+		}
 	}
+}
+
+// backup is the name under which sed keeps a file: * in the suffix stands for its name.
+func backup(w, suffix word) word {
+	w.unknown = w.unknown || suffix.unknown
+	name := base(w.text)
+	if !strings.Contains(suffix.text, "*") {
+		w.text += suffix.text
+		return w
+	}
+	text := strings.ReplaceAll(suffix.text, "*", name)
+	if !strings.Contains(text, "/") {
+		text = strings.TrimSuffix(w.text, name) + text
+	}
+	w.text = text
+	return w
 }
 
 func (f *finding) sedScripts(scripts []word) {

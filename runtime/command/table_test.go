@@ -328,7 +328,8 @@ func TestProgramsTakeAnyWords(t *testing.T) {
 
 func TestProgramFor(t *testing.T) {
 	for name, want := range map[string]bool{
-		"python3.12": true, "gcc-14": true, "clang-format-18": true, "/usr/bin/ls": true, "ls2": false, "rm3": false, "frobnicate": false, "": false, "3": false,
+		"python3.12": true, "gcc-14": true, "clang-format-18": true, "/usr/bin/ls": true, "ls2": false,
+		"rm3": false, "frobnicate": false, "": false, "3": false,
 	} {
 		if _, ok := programFor(name); ok != want {
 			t.Errorf("programFor(%q) is %v", name, ok)

@@ -97,14 +97,15 @@ func deviceByName(at string, write bool) bool {
 	})
 }
 
-// secretNames and secretEndings are of what holds secrets, wherever it lies: a file, or
+// secretNames, secretBeginning and secretEndings are of what holds secrets, wherever it lies: a file, or
 // a folder with all in it.
 var (
 	secretNames = []string{
 		".env", "auth.json", "secring.gpg",
 		"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk",
 	}
-	secretEndings = []string{".pem", ".key", ".p8", ".p12", ".pfx", ".ppk", ".jks", ".keystore", ".kdb", ".kdbx", ".agekey"}
+	secretBeginning = ".env."
+	secretEndings   = []string{".pem", ".key", ".p8", ".p12", ".pfx", ".ppk", ".jks", ".keystore", ".kdb", ".kdbx", ".agekey"}
 )
 
 // obeyedNames are what other programs execute or obey when they find it in a project:
@@ -136,7 +137,7 @@ func isSecret(at string) bool {
 }
 
 func isSecretName(name string) bool {
-	return slices.Contains(secretNames, name) || strings.HasPrefix(name, ".env.") ||
+	return slices.Contains(secretNames, name) || strings.HasPrefix(name, secretBeginning) ||
 		slices.ContainsFunc(secretEndings, func(ending string) bool { return strings.HasSuffix(name, ending) })
 }
 

@@ -2,15 +2,15 @@ package permission
 
 import "slices"
 
-// GuardedNames are the names of files and folders in a project that are decided by
-// themselves, not with the folder in which they lie: for an effect of this kind. endings
-// are of such names, too. What stands for several names has to name these if it may mean
-// them.
-func GuardedNames(kind Kind) (names, endings []string) {
-	names = slices.Concat(secretNames, []string{".env.local", ".git", ".air"})
+// Guarded are the names in a project that are decided by themselves, not with the folder
+// in which they lie. What stands for several names has to name these if it may mean them.
+type Guarded struct{ Names, Beginnings, Endings []string }
+
+// GuardedFrom returns the names that are guarded from an effect of this kind.
+func GuardedFrom(kind Kind) Guarded {
+	names := slices.Concat(secretNames, []string{".git", ".air"})
 	if kind != Read {
-		names = append(names, obeyedNames...)
-		names = append(names, ".github")
+		names = append(slices.Concat(names, obeyedNames), ".github")
 	}
-	return names, slices.Clone(secretEndings)
+	return Guarded{names, []string{secretBeginning}, slices.Clone(secretEndings)}
 }
