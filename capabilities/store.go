@@ -14,6 +14,7 @@ import (
 	"github.com/aircoding/air/internal/atomicfile"
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/home"
+	"github.com/aircoding/air/internal/regular"
 	"github.com/aircoding/air/oci"
 )
 
@@ -135,7 +136,7 @@ func (s *Store) of(id string) ([]Installed, error) {
 // all the same, as the oldest and without a version: verifying it says what is wrong.
 func (s *Store) record(id, digest string) Installed {
 	var i Installed
-	text, err := os.ReadFile(s.path(id, digest) + recordEnd)
+	text, err := regular.Read(s.path(id, digest)+recordEnd, maxManifest, false)
 	if err != nil || json.Unmarshal(text, &i) != nil {
 		i = Installed{}
 	}

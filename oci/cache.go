@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/aircoding/air/internal/atomicfile"
 	"github.com/aircoding/air/internal/home"
@@ -45,7 +46,7 @@ func (c cache) ensure(ctx context.Context, d Descriptor, fill func(*blobFile) er
 
 // has reports whether a blob is in the cache, whole; the bytes decide, not the name.
 func (c cache) has(d Descriptor) (bool, error) {
-	f, err := os.Open(c.path(d.Digest))
+	f, err := os.OpenFile(c.path(d.Digest), os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe has no bytes, and is no wait
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

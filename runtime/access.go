@@ -126,6 +126,7 @@ func (a *Access) Call(ctx context.Context, tool string, input json.RawMessage) E
 		return a.registry.refuse(nested, err)
 	}
 	envelope := a.registry.carryOut(ctx, nested)
+	a.run.exchange(input, envelope.Output)
 	if !nested.tool.BuiltIn() { // what a built-in tool makes is the caller's own, what it repeats hands nothing over
 		a.registry.handOver(ctx, nested, a.run, envelope.Output)
 	}

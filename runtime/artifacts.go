@@ -34,10 +34,14 @@ func (a Artifacts) Create(ctx context.Context, meta artifact.New, content io.Rea
 	return record, err
 }
 
+// createArtifact also has the call pay for what it wrote so far: of a file that is about to
+// be replaced, the backup comes before the new content.
 func (r *Registry) createArtifact(ctx context.Context, c *run, meta artifact.New, content io.Reader) (artifact.Record, error) {
 	meta.RunID = c.id
-	record, err := r.config.Session.Artifacts.Create(ctx, meta, content)
+	charge, notCharged := r.charge(c, nothingElse)
+	record, err := r.config.Session.Artifacts.Create(ctx, meta, content, charge)
 	if err != nil {
+		notCharged()
 		return record, err
 	}
 	c.mu.Lock()

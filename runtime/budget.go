@@ -14,8 +14,11 @@ import (
 )
 
 // Budgets bound what calls use in one session. What counts is kept with the session, for
-// all processes that call in it. Calls are counted before they act, bytes and time when
-// they have ended: processes can exceed a limit by what is under way in them, not by more.
+// all processes that call in it. A call is counted with its first event, before it acts;
+// what it writes with the next artifact that is stored, a backup included, or with its last
+// event; its output and time with that one. Of a call whose process is killed the rest is
+// not counted. Processes at once can exceed a limit of bytes or time by what is under way
+// in them.
 type Budgets struct {
 	// Session bounds the calls that a person or their agent makes, with the bytes of all
 	// that is nested in them.
@@ -51,7 +54,7 @@ type account struct {
 
 	mu      sync.Mutex
 	stored  session.Usage // as the session had it last
-	pending session.Usage // calls of this process that are under way, and what they wrote
+	pending int64         // bytes that calls of this process wrote and have not paid for
 }
 
 // account is that of a capability, or the session's for "".
@@ -93,12 +96,13 @@ func (r *Registry) paying(c *run) []*account {
 func (r *Registry) begin(c *run) func(*sql.Tx) error {
 	return func(tx *sql.Tx) error {
 		for _, a := range r.counting(c) {
-			used, err := r.config.Session.Used(tx, a.capability)
+			now, err := r.config.Session.Charge(tx, a.capability, session.Usage{Calls: 1})
 			if err != nil {
 				return err
 			}
-			if c.over = a.enter(used); c.over != nil {
-				return nil
+			if c.over = a.enter(now); c.over != nil {
+				_, err := r.config.Session.Charge(tx, a.capability, session.Usage{Calls: -1})
+				return err
 			}
 			c.counted = append(c.counted, a)
 		}
@@ -106,77 +110,74 @@ func (r *Registry) begin(c *run) func(*sql.Tx) error {
 	}
 }
 
-// enter counts a call unless the budget is used up.
-func (a *account) enter(used session.Usage) *fault.Error {
+// enter says which part of the limit was reached before the call that now counts.
+func (a *account) enter(now session.Usage) *fault.Error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.stored = used
-	if over := a.usedUp(); over != nil {
-		return over
+	a.stored = now
+	bytes := a.stored.BytesOut + a.pending
+	switch {
+	case a.stored.Calls > a.limit.Calls:
+		return a.exhausted("budget_calls", "calls", "%s has had %d calls, its limit", a, a.limit.Calls)
+	case bytes >= a.limit.BytesOut:
+		return a.exhausted("budget_bytes", "bytes_out", "%s has put out %d bytes, its limit is %d", a, bytes, a.limit.BytesOut)
+	case a.stored.Wall >= a.limit.Wall:
+		return a.outOfTime()
 	}
-	a.pending.Calls++
 	return nil
 }
 
-// bill is what an account pays for a call that has ended.
-type bill struct {
-	account *account
-	pending session.Usage // what it had as pending for the call
-	used    session.Usage
-}
-
-func (r *Registry) bills(c *run, output int) (all []bill) {
-	written := c.written.Load()
-	for _, a := range r.paying(c) {
-		one := bill{a, session.Usage{BytesOut: written}, session.Usage{BytesOut: written}}
-		if slices.Contains(c.counted, a) {
-			one.pending.Calls = 1
-			one.used = session.Usage{Calls: 1, BytesOut: written + int64(output), Wall: c.wall(a)}
-		}
-		if one.used != (session.Usage{}) {
-			all = append(all, one)
-		}
-	}
-	return all
-}
-
-// charge stores what a call used that has ended, in the transaction of its last event.
-// Where that fails it is used nevertheless, and stays pending.
-func (r *Registry) charge(c *run, output int) (store func(*sql.Tx) error, failed func()) {
-	var booked []bill
+// charge stores what a call wrote and has not paid for, in the transaction of an event,
+// and what else an account pays. Where that fails it was written nevertheless, and stays
+// pending.
+func (r *Registry) charge(c *run, also func(*account) session.Usage) (store func(*sql.Tx) error, failed func()) {
+	var written int64
+	var booked []*account
 	store = func(tx *sql.Tx) error {
-		for _, one := range r.bills(c, output) {
-			now, err := r.config.Session.Charge(tx, one.account.capability, one.used)
+		written = c.written.Swap(0)
+		for _, a := range r.paying(c) {
+			used := also(a)
+			used.BytesOut += written
+			if used == (session.Usage{}) {
+				continue
+			}
+			now, err := r.config.Session.Charge(tx, a.capability, used)
 			if err != nil {
 				return err
 			}
-			one.account.book(now, one.pending)
-			booked = append(booked, one)
+			a.book(now, written)
+			booked = append(booked, a)
 		}
 		return nil
 	}
 	failed = func() {
-		for _, one := range booked {
-			one.account.reopen(one.pending)
+		c.written.Add(written)
+		for _, a := range booked {
+			a.giveBack(-written)
 		}
 	}
 	return store, failed
 }
 
+// nothingElse is what accounts pay besides for a call that has not ended.
+func nothingElse(*account) session.Usage { return session.Usage{} }
+
+// ending is what accounts pay besides for a call that has ended.
+func (c *run) ending(output int) func(*account) session.Usage {
+	return func(a *account) session.Usage {
+		if !slices.Contains(c.counted, a) {
+			return session.Usage{}
+		}
+		return session.Usage{BytesOut: int64(output), Wall: c.wall(a)}
+	}
+}
+
 // book notes what is stored now, of which some was pending.
-func (a *account) book(now, pending session.Usage) {
+func (a *account) book(now session.Usage, paid int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.stored = now
-	a.pending.Calls -= pending.Calls
-	a.pending.BytesOut -= pending.BytesOut
-}
-
-func (a *account) reopen(pending session.Usage) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.pending.Calls += pending.Calls
-	a.pending.BytesOut += pending.BytesOut
+	a.pending -= paid
 }
 
 // wall is the time that the call is charged for. A capability that calls itself has
@@ -209,7 +210,7 @@ func (c *run) timeLeft() (time.Duration, *account) {
 }
 
 // spend takes bytes that are about to be written from all budgets of the call, or from
-// none. They are the session's for good when the call's last event is stored.
+// none.
 func (r *Registry) spend(c *run, n int64) error {
 	all := r.paying(c)
 	for i, a := range all {
@@ -224,7 +225,8 @@ func (r *Registry) spend(c *run, n int64) error {
 	return nil
 }
 
-// unspend gives back the bytes of a write that failed.
+// unspend gives back the bytes of a write that failed. Where they are paid already, the
+// call's last event has it.
 func (r *Registry) unspend(c *run, n int64) {
 	for _, a := range r.paying(c) {
 		a.giveBack(n)
@@ -235,32 +237,18 @@ func (r *Registry) unspend(c *run, n int64) {
 func (a *account) pay(n int64) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	used := a.stored.BytesOut + a.pending.BytesOut
+	used := a.stored.BytesOut + a.pending
 	if n > a.limit.BytesOut-used {
 		return a.exhausted("budget_bytes", "bytes_out", "%s has put out %d bytes, and %d more would exceed its limit, %d", a, used, n, a.limit.BytesOut)
 	}
-	a.pending.BytesOut += n
+	a.pending += n
 	return nil
 }
 
 func (a *account) giveBack(n int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.pending.BytesOut -= n
-}
-
-// usedUp says which part of the limit is reached, if any. The caller holds a.mu.
-func (a *account) usedUp() *fault.Error {
-	bytes := a.stored.BytesOut + a.pending.BytesOut
-	switch {
-	case a.stored.Calls+a.pending.Calls >= a.limit.Calls:
-		return a.exhausted("budget_calls", "calls", "%s has had %d calls, its limit", a, a.limit.Calls)
-	case bytes >= a.limit.BytesOut:
-		return a.exhausted("budget_bytes", "bytes_out", "%s has put out %d bytes, its limit is %d", a, bytes, a.limit.BytesOut)
-	case a.stored.Wall >= a.limit.Wall:
-		return a.outOfTime()
-	}
-	return nil
+	a.pending -= n
 }
 
 func (a *account) outOfTime() *fault.Error {

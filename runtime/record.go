@@ -41,7 +41,7 @@ func (r *Registry) record(ctx context.Context, c *run, output json.RawMessage, e
 	default:
 		eventType, payload["error"] = event.ToolFailed, storedError(failure)
 	}
-	charge, notCharged := r.charge(c, len(output))
+	charge, notCharged := r.charge(c, c.ending(len(output)))
 	if err := r.append(ctx, c, eventType, payload, charge); err != nil {
 		notCharged()
 		if failure == nil {

@@ -96,9 +96,10 @@ type run struct {
 	journal   runJournal      // likewise: what the call changes
 	ended     atomic.Pointer[fault.Error]
 	clock     *clock       // from the fifth step on
-	written   atomic.Int64 // bytes of files and artifacts
+	written   atomic.Int64 // bytes of files and artifacts that are not paid for; below 0 where too many are
 	counted   []*account   // budgets to which the call is one
 	over      *fault.Error // says which one was used up when the call began
+	exchanged exchanged    // of a capability's call
 	mu        sync.Mutex
 }
 

@@ -105,7 +105,7 @@ func (u *undo) changedSince(paths []string) error {
 		more = fmt.Sprintf(" and %d more", n)
 	}
 	return fault.New(fault.Conflict, "changed_since", "undoing run %s (%s): changed since: %s%s; nothing was undone", u.past.ID, u.past.Tool, strings.Join(named, ", "), more).
-		WithHint("undoing would lose what is there now: undo what changed it first (air undo --list), or take what you need from the backups (air artifact ls)").
+		WithHint("undoing would lose what is there now: undo what changed it first, or another run with air undo RUN (air undo --list), or take what you need from the backups (air artifact ls)").
 		With("paths", named)
 }
 

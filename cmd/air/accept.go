@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/aircoding/air/capabilities"
+	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/home"
 	"github.com/aircoding/air/internal/text"
 	"github.com/aircoding/air/runtime/event"
@@ -38,11 +39,8 @@ func (a *app) acceptCommand() *cobra.Command {
 			if len(pending) == 0 {
 				return a.print(map[string]any{"accepted": []any{}}, func(w io.Writer) { fmt.Fprintf(w, "accepted already: %s\n", paths(all)) })
 			}
-			a.warn("shared files of %s that are not accepted:", at.project.Root)
-			for _, f := range pending {
-				if err := a.showShared(at, accepted, f); err != nil {
-					return err
-				}
+			if err := a.showPending(at, accepted, pending); err != nil {
+				return err
 			}
 			if err := a.confirm(cmd.Context(), "Accept them?", yes); err != nil {
 				return err
@@ -57,41 +55,134 @@ func (a *app) acceptCommand() *cobra.Command {
 	return c
 }
 
-// maxShown bounds how much of a shared file is shown before it is accepted.
-const maxShown = 16 << 10
+// maxShown bounds how much of the text of a rule file is shown before it is accepted: what
+// its rules allow is shown whole. A longer file of another kind is not accepted, for what is
+// beyond would count unseen.
+const (
+	maxShown   = 16 << 10
+	maxCounted = 64 << 10
+)
 
-// showShared shows a file as it will be accepted, and refuses one that cannot be used.
-func (a *app) showShared(at place, accepted *permission.Acceptance, f permission.SharedFile) error {
-	content, err := accepted.Read(f)
-	if err != nil {
-		return err
+// showPending shows the files as they will be accepted, and last what the rules in them
+// allow. It refuses a file that cannot be used, and one that is too long to be shown.
+func (a *app) showPending(at place, accepted *permission.Acceptance, pending []permission.SharedFile) error {
+	a.warn("shared files of %s that are not accepted:", at.project.Root)
+	var allowed string
+	for _, f := range pending {
+		content, err := accepted.Read(f)
+		if err != nil {
+			return err
+		}
+		rules, err := a.checkShared(at, f.Path, content)
+		if err != nil {
+			return err
+		}
+		if err := a.showShared(at, f, accepted.Before(f.Path), content); err != nil {
+			return err
+		}
+		if f.Path == ruleFile {
+			allowed = allowRules(at, rules)
+		}
 	}
-	if err := a.checkShared(at, f.Path, content); err != nil {
-		return err
-	}
-	what, shown := "new", content
-	if before := accepted.Before(f.Path); before != nil {
-		what, shown = "changed since it was accepted", diff.Diff("accepted", before, "now", content)
-	}
-	a.warn("%s (%s, sha256 %s):\n%s", f.Path, what, f.SHA256[:12], text.Head(strings.TrimSpace(string(shown)), maxShown))
-	if len(shown) > maxShown {
-		a.warn("  … %d bytes in all: read %s before you accept it", len(shown), at.project.Shared(f.Path))
+	if allowed != "" {
+		a.warn("%s", allowed)
 	}
 	return nil
 }
 
-func (a *app) checkShared(at place, path string, content []byte) error {
+const ruleFile = "permissions.yaml"
+
+// showShared shows a file, or what has changed in it since it was accepted.
+func (a *app) showShared(at place, f permission.SharedFile, before, content []byte) error {
+	what, shown := "new", string(content)
+	if before != nil {
+		what, shown = "changed since it was accepted", string(diff.Diff("accepted", before, "now", content))
+	}
+	switch {
+	case f.Path == ruleFile:
+		shown = collapse(shown, before != nil)
+	case len(shown) > maxCounted:
+		return fault.New(fault.ResourceExhausted, "too_long_to_show", "%s has %d bytes to show, and at most %d are accepted", at.here(at.project.Shared(f.Path)), len(shown), maxCounted).
+			WithHint("nobody reads that much before a yes: make the file shorter, or accept its changes in smaller steps")
+	}
+	limit := maxCounted
+	if f.Path == ruleFile {
+		limit = maxShown
+	}
+	a.warn("%s (%s, sha256 %s):\n%s", f.Path, what, f.SHA256[:12], text.Head(strings.TrimSpace(shown), limit))
+	if len(shown) > limit {
+		a.warn("  … %d bytes in all: read %s before you accept it", len(content), at.project.Shared(f.Path))
+	}
+	return nil
+}
+
+// collapse keeps of a run of blank lines and comments the first few, so that none pushes a
+// rule out of sight. The lines of a diff have a mark in front.
+func collapse(shown string, isDiff bool) string {
+	const few = 3
+	var b strings.Builder
+	run := 0
+	flush := func() {
+		if run > few {
+			fmt.Fprintf(&b, "… %d more blank lines and comments\n", run-few)
+		}
+		run = 0
+	}
+	for line := range strings.Lines(shown) {
+		words := line
+		if isDiff {
+			words = line[1:]
+		}
+		if words = strings.TrimSpace(words); words != "" && words[0] != '#' {
+			flush()
+		} else if run++; run > few {
+			continue
+		}
+		b.WriteString(line)
+	}
+	flush()
+	return b.String()
+}
+
+// checkShared refuses a file that could not be loaded, and describes the rules in it.
+func (a *app) checkShared(at place, path string, content []byte) ([]permission.RuleInfo, error) {
 	switch path {
-	case "permissions.yaml":
+	case ruleFile:
 		paths, err := a.paths(at, "")
 		if err != nil {
-			return err
+			return nil, err
 		}
 		return permission.CheckRules(at.project.Shared(path), content, paths)
 	case "capabilities.yaml":
-		return capabilities.CheckSettings(at.project.Shared(path), content)
+		return nil, capabilities.CheckSettings(at.project.Shared(path), content)
 	}
-	return nil
+	return nil, nil
+}
+
+// allowRules are all rules that would count once the file is accepted, one a line with
+// where it stands.
+func allowRules(at place, rules []permission.RuleInfo) string {
+	var b strings.Builder
+	for _, r := range rules {
+		if !strings.HasPrefix(r.Rule, "allow: ") {
+			continue
+		}
+		fmt.Fprintf(&b, "\n%s:%d: %s", at.here(r.File), r.Line, text.Escape(r.Rule))
+		for _, more := range []struct{ label, value string }{
+			{"for", r.For}, {"after", strings.Join(r.After, ", ")}, {"expires", strings.TrimPrefix(until(r.Expires), "until ")},
+		} {
+			if more.value != "" {
+				fmt.Fprintf(&b, "  %s: %s", more.label, text.Escape(more.value))
+			}
+		}
+		if means := notes(broad(r.Rule), at.here(r.Warning)); means != "" {
+			fmt.Fprintf(&b, "\n    %s", text.Escape(means))
+		}
+	}
+	if b.Len() == 0 {
+		return "the rules in it allow nothing"
+	}
+	return "once accepted, the rules allow:" + b.String()
 }
 
 func paths(files []permission.SharedFile) string {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/aircoding/air/internal/config"
@@ -49,6 +50,16 @@ type place struct {
 	home    home.Home
 	project home.Project
 	config  config.Config
+}
+
+// here is a text for people in which the paths of the project, at the beginning or behind a
+// blank, are relative to it.
+func (at place) here(text string) string {
+	if !at.project.Exists() {
+		return text
+	}
+	root := at.project.Root + "/"
+	return strings.ReplaceAll(strings.TrimPrefix(text, root), " "+root, " ")
 }
 
 func (a *app) place() (place, error) {

@@ -60,15 +60,11 @@ var decisionTypes = []string{
 	event.SecretSet, event.SecretRemoved, event.BackupRestored,
 }
 
-// answer is the command's answer on stdout, written in parts.
+// answer is the command's answer on stdout, written in parts. Where the answer ends up is
+// not known, and the texts in it are those of others.
 type answer struct{ app *app }
 
-func (w answer) Write(part []byte) (int, error) {
-	if isTerminal(w.app.stdout) {
-		return len(part), w.app.write(inert(part))
-	}
-	return len(part), w.app.write(part)
-}
+func (w answer) Write(part []byte) (int, error) { return len(part), w.app.write(inert(part)) }
 
 type exporter func(ctx context.Context, w io.Writer, store *event.Store, q event.Query, resource otlp.Attributes) error
 

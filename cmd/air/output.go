@@ -160,7 +160,7 @@ func inert(json []byte) []byte {
 	var b bytes.Buffer
 	for _, r := range string(json) {
 		switch {
-		case r == '\n' || r == ' ' || text.Visible(r):
+		case r == '\n' || r >= ' ' && r <= '~' || text.Visible(r):
 			b.WriteRune(r)
 		case r > 0xffff:
 			high, low := utf16.EncodeRune(r)

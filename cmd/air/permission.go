@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -50,7 +51,7 @@ func (a *app) permissionLsCommand() *cobra.Command {
 			return a.print(map[string]any{"rules": rules, "grants": grants}, func(w io.Writer) {
 				var rows [][]string
 				for _, r := range rules {
-					rows = append(rows, []string{r.Tier, fmt.Sprintf("%s:%d", r.File, r.Line), r.Rule, r.For, notes(until(r.Expires), r.Inactive, r.Warning)})
+					rows = append(rows, []string{r.Tier, at.here(fmt.Sprintf("%s:%d", r.File, r.Line)), r.Rule, r.For, at.here(notes(until(r.Expires), r.Inactive, r.Warning))})
 				}
 				for _, g := range grants {
 					rows = append(rows, []string{"grant", g.ShortID, g.Rule, g.For, notes(lifetime(g.Grant), g.Warning)})
@@ -68,24 +69,28 @@ func (a *app) permissionLsCommand() *cobra.Command {
 func grantViews(engine *permission.Engine) []grantView {
 	views := []grantView{}
 	grants := engine.GrantInfos()
-	for i, short := range shortIDs(grants) {
-		views = append(views, grantView{grants[i], short})
+	short := shortIDs(len(grants), func(i int) string { return grants[i].ID })
+	for _, g := range grants {
+		views = append(views, grantView{g, short[g.ID]})
 	}
 	return views
 }
 
-// shortIDs are the beginnings of the grants' ids that no other one has.
-func shortIDs(grants []permission.GrantInfo) []string {
+// shortIDs are the beginnings of n ids that no other one of them has.
+func shortIDs(n int, id func(i int) string) map[string]string {
 	const least = 8
-	short := make([]string, len(grants))
-	for i, g := range grants {
-		n := least
-		for j, other := range grants {
-			if i != j {
-				n = max(n, commonPrefix(g.ID, other.ID)+1)
-			}
+	ids := make([]string, n)
+	for i := range ids {
+		ids[i] = id(i)
+	}
+	slices.Sort(ids)
+	short := map[string]string{}
+	for i, id := range ids {
+		enough := least
+		for _, other := range append(slices.Clone(ids[max(0, i-1):i]), ids[i+1:min(n, i+2)]...) {
+			enough = max(enough, commonPrefix(id, other)+1)
 		}
-		short[i] = g.ID[:min(n, len(g.ID))]
+		short[id] = id[:min(enough, len(id))]
 	}
 	return short
 }

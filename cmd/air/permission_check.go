@@ -29,6 +29,8 @@ type rulesReport struct {
 	Rules    int           `json:"rules"`
 	Warnings []ruleWarning `json:"warnings"`
 	Cases    []caseResult  `json:"cases"`
+	// NotAccepted is the project's file where nobody accepted it as it is.
+	NotAccepted string `json:"not_accepted,omitempty"`
 }
 
 type ruleWarning struct {
@@ -119,13 +121,67 @@ func (a *app) checkRules(ctx context.Context, file, cases string) (rulesReport, 
 	}
 	rules := engine.Rules()
 	report := rulesReport{Rules: len(rules), Warnings: ruleWarnings(rules), Cases: []caseResult{}}
-	if cases != "" {
-		if report.Cases, err = a.checkCases(ctx, cases, wiring{rules: change, quiet: true}); err != nil {
+	if report.NotAccepted, err = notAccepted(at, rules); err != nil {
+		return report, err
+	}
+	if cases != "" || slices.ContainsFunc(rules, isAboutTool) {
+		if err := a.checkCalls(ctx, &report, rules, cases, wiring{rules: change, quiet: true}); err != nil {
 			return report, err
 		}
 	}
 	report.OK = len(report.Warnings) == 0 && len(report.mismatches()) == 0
 	return report, nil
+}
+
+func isAboutTool(r permission.RuleInfo) bool { return strings.Contains(r.Rule, ": tool(") }
+
+// checkCalls checks what needs the tools that there are.
+func (a *app) checkCalls(ctx context.Context, report *rulesReport, rules []permission.RuleInfo, cases string, w wiring) error {
+	r, err := a.enabledWith(ctx, w)
+	if err != nil {
+		return err
+	}
+	misspelt, err := misspeltTools(ctx, r, rules)
+	report.Warnings = append(report.Warnings, misspelt...)
+	if err != nil || cases == "" {
+		return err
+	}
+	report.Cases, err = checkCases(ctx, cases, r)
+	return err
+}
+
+// misspeltTools warns of rules about a tool that there is not, where another one has nearly
+// its name.
+func misspeltTools(ctx context.Context, r *runtime.Registry, rules []permission.RuleInfo) (found []ruleWarning, err error) {
+	tools, err := r.Tools(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var known []string
+	for _, t := range tools {
+		known = append(known, t.Name)
+	}
+	for _, rule := range rules {
+		_, name, isTool := strings.Cut(strings.TrimSuffix(rule.Rule, ")"), ": tool(")
+		if near := yamldoc.Nearest(name, known); isTool && near != "" && !slices.Contains(known, name) {
+			found = append(found, ruleWarning{rule.Tier, rule.File, rule.Line, rule.Rule, fmt.Sprintf("there is no such tool, did you mean %s?", near)})
+		}
+	}
+	return found, nil
+}
+
+// notAccepted is the project's own rule file where its rules were checked and nobody accepted
+// it as it is.
+func notAccepted(at place, rules []permission.RuleInfo) (string, error) {
+	own := at.project.Shared(ruleFile)
+	if !at.project.Exists() || !slices.ContainsFunc(rules, func(r permission.RuleInfo) bool { return r.File == own }) {
+		return "", nil
+	}
+	_, pending, _, err := pendingFiles(at.project)
+	if !slices.ContainsFunc(pending, func(f permission.SharedFile) bool { return f.Path == ruleFile }) {
+		own = ""
+	}
+	return own, err
 }
 
 // rulesToCheck changes what rules are loaded from: the project's file counts in full,
@@ -173,16 +229,12 @@ func ruleWarnings(rules []permission.RuleInfo) []ruleWarning {
 
 const maxCaseFile = 1 << 20
 
-func (a *app) checkCases(ctx context.Context, file string, w wiring) ([]caseResult, error) {
+func checkCases(ctx context.Context, file string, r *runtime.Registry) ([]caseResult, error) {
 	content, err := regular.Read(file, maxCaseFile, true)
 	if err != nil {
 		return nil, fault.New(fault.InvalidInput, "input_file", "reading cases: %w", err)
 	}
 	cases, lines, err := readCases(file, content)
-	if err != nil {
-		return nil, err
-	}
-	r, err := a.enabledWith(ctx, w)
 	if err != nil {
 		return nil, err
 	}
@@ -207,8 +259,10 @@ func readCases(file string, content []byte) ([]ruleCase, []int, error) {
 		return nil, nil, badCase(file, located.Line, "%s", located.Reason)
 	case err != nil:
 		return nil, nil, fault.New(fault.InvalidInput, "bad_cases", "%s: %w", file, err)
+	case at["/schema_version"] == 0:
+		return nil, nil, badCase(file, 1, "schema_version: 1 is missing")
 	case doc.SchemaVersion != 1:
-		return nil, nil, badCase(file, max(1, at["/schema_version"]), "schema_version is %d, this air knows 1", doc.SchemaVersion)
+		return nil, nil, badCase(file, at["/schema_version"], "schema_version is %d, this air knows 1", doc.SchemaVersion)
 	}
 	lines := make([]int, len(doc.Cases))
 	for i := range doc.Cases {
@@ -314,6 +368,9 @@ func (r rulesReport) write(w io.Writer) {
 		if c.Rule != "" {
 			fmt.Fprintf(w, "  by %s\n", oneLine(c.Rule))
 		}
+	}
+	if r.NotAccepted != "" {
+		fmt.Fprintf(w, "%s: not accepted as it is: what it allows does not count yet (air accept)\n", oneLine(r.NotAccepted))
 	}
 	fmt.Fprintln(w, r.summary())
 }

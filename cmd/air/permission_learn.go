@@ -24,13 +24,13 @@ import (
 	"github.com/aircoding/air/runtime/session"
 )
 
-// learner is the terminal of a call that rules are learned from. It offers once and deny
+// learner is the terminal of a call that rules are learned from. It offers yes and deny
 // alone: what lasts is written at the end, for all of the call.
 type learner struct{ *permission.Terminal }
 
 // Approve asks.
 func (l learner) Approve(ctx context.Context, q permission.Question) (permission.Answer, error) {
-	q.OnceOnly, q.Rules = true, nil
+	q.OnceOnly, q.Rules, q.Learning = true, nil, true
 	return l.Terminal.Approve(ctx, q)
 }
 
@@ -70,7 +70,8 @@ type lesson struct {
 
 	allowed []allowedCall
 	files   []*ruleChange
-	notes   []string // on what was allowed and no rule covers
+	notes   []string            // on what was allowed and no rule covers
+	open    []permission.Effect // those of which the notes say that no rule can allow them
 }
 
 // ruleChange is a rule file with what is to be added.
@@ -167,12 +168,12 @@ func (l *lesson) conclude(ctx context.Context, envelope runtime.Envelope) error 
 	if err := l.gather(ctx, envelope.RunID); err != nil {
 		return err
 	}
-	for _, note := range l.notes {
-		a.warn("%s", note)
-	}
 	if len(l.files) == 0 {
 		a.warn("%s", l.nothing())
 		return l.report(envelope, false)
+	}
+	for _, note := range l.notes {
+		a.warn("%s", note)
 	}
 	var names []string
 	for _, f := range l.files {
@@ -206,7 +207,7 @@ func (l *lesson) nothing() string {
 	if len(l.allowed) == 0 {
 		return "nothing was asked and allowed: nothing is written"
 	}
-	return "no rule can allow what was asked: nothing is written"
+	return strings.Join(append(l.notes, "nothing is written"), "; ")
 }
 
 func (l *lesson) report(envelope runtime.Envelope, written bool) error {
@@ -313,9 +314,13 @@ func (l *lesson) learn(r permission.Request, asks []permission.Decision, project
 	rules, open := l.tools.Permission().RulesFor(r, append(slices.Clone(asks), l.nextTime(asks)...))
 	for _, d := range open {
 		why := fmt.Sprintf("%s (%s)", d.Reason, d.Rule)
-		if permission.Printable(d.Effect.Target) != d.Effect.Target {
+		switch {
+		case permission.Printable(d.Effect.Target) != d.Effect.Target:
 			why = "it has characters that no rule may have"
+		case d.Layer == permission.LayerRule:
+			why = "a rule asks for it each time: change that one (" + d.Rule + ")"
 		}
+		l.open = append(l.open, d.Effect)
 		l.notes = append(l.notes, fmt.Sprintf("no rule can allow %s: %s", d.Effect, why))
 	}
 	for _, rule := range rules {
@@ -411,7 +416,7 @@ func (l *lesson) prove(asked []permission.Request) error {
 	}
 	for _, r := range asked {
 		for _, d := range trial.Decide(r) {
-			if d.Verdict != permission.Allow {
+			if d.Verdict != permission.Allow && !slices.Contains(l.open, d.Effect) {
 				l.notes = append(l.notes, fmt.Sprintf("with these rules %s is not allowed yet: %s", d.Effect, d.Reason))
 			}
 		}

@@ -131,7 +131,7 @@ func (a *app) secretRmCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := store.Remove(args[0]); err != nil {
+			if err := store.Remove(cmd.Context(), args[0]); err != nil {
 				return err
 			}
 			if err := a.recordSecret(cmd.Context(), event.SecretRemoved, args[0]); err != nil {

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -39,7 +41,11 @@ func (a *app) undoCommand() *cobra.Command {
 func (a *app) undo(cmd *cobra.Command, args []string) error {
 	in := map[string]string{}
 	if len(args) == 1 {
-		in["run_id"] = args[0]
+		run, err := a.runToUndo(args[0])
+		if err != nil {
+			return err
+		}
+		in["run_id"] = run
 	}
 	input, err := json.Marshal(in)
 	if err != nil {
@@ -54,6 +60,20 @@ func (a *app) undo(cmd *cobra.Command, args []string) error {
 		return a.printEnvelope(e)
 	}
 	return a.printUndone(e)
+}
+
+// runToUndo is the id of the run that a person means.
+func (a *app) runToUndo(id string) (string, error) {
+	at, err := a.needProject()
+	if err != nil {
+		return "", err
+	}
+	past, err := backups(at).Find(id)
+	if err != nil {
+		return "", err
+	}
+	past.Close()
+	return past.ID, nil
 }
 
 // printUndone says what became of each file, and how to get back.
@@ -90,24 +110,51 @@ func (a *app) listUndo(args []string) error {
 	if err != nil {
 		return err
 	}
-	standing := []backup.Summary{}
-	var rows [][]string
+	standing := []undoView{}
 	for _, s := range all {
-		if s.Files == 0 || s.UndoneBy != "" {
-			continue
+		if s.Files > 0 && s.UndoneBy == "" {
+			standing = append(standing, undoView{RunID: s.ID, Summary: s})
 		}
-		standing = append(standing, s)
-		rows = append(rows, []string{s.ID, s.Started.Local().Format(time.DateTime), s.Tool, fmt.Sprint(s.Files), undoNote(s)})
 	}
-	return a.print(standing, func(w io.Writer) { table(w, []string{"RUN", "STARTED", "TOOL", "FILES", ""}, rows) })
+	var rows [][]string
+	ids := shortIDs(len(all), func(i int) string { return all[i].ID })
+	for i := range standing {
+		v := &standing[i]
+		for j := range v.First {
+			v.First[j].Path = at.here(v.First[j].Path)
+		}
+		v.ShortID = ids[v.RunID]
+		rows = append(rows, []string{v.ShortID, v.Started.Local().Format(time.DateTime), v.Tool, v.outcome(), v.note(ids)})
+	}
+	return a.print(standing, func(w io.Writer) { table(w, []string{"RUN", "STARTED", "TOOL", "UNDO WOULD", "NOTE"}, rows) })
 }
 
-func undoNote(s backup.Summary) string {
+// undoView is a run as `air undo --list` shows it.
+type undoView struct {
+	RunID   string `json:"run_id"`
+	ShortID string `json:"short_id"`
+	backup.Summary
+}
+
+// outcome names the first files.
+func (v *undoView) outcome() string {
+	const named = 2
+	var parts []string
+	for _, f := range v.First[:min(len(v.First), named)] {
+		parts = append(parts, f.Undo+" "+f.Path)
+	}
+	if more := v.Files - len(parts); more > 0 {
+		parts = append(parts, fmt.Sprintf("+%d", more))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (v *undoView) note(ids map[string]string) string {
 	switch {
-	case s.UnderWay:
+	case v.UnderWay:
 		return "under way"
-	case s.Undoes != "":
-		return "undid " + s.Undoes
+	case v.Undoes != "":
+		return "undid " + cmp.Or(ids[v.Undoes], v.Undoes)
 	}
 	return ""
 }

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"sync"
@@ -14,9 +16,12 @@ import (
 	"github.com/aircoding/air/builtin/shell"
 	"github.com/aircoding/air/builtin/undo"
 	"github.com/aircoding/air/capabilities"
+	"github.com/aircoding/air/internal/atomicfile"
 	"github.com/aircoding/air/internal/counter"
+	"github.com/aircoding/air/internal/regular"
 	"github.com/aircoding/air/runtime"
 	"github.com/aircoding/air/runtime/backup"
+	"github.com/aircoding/air/runtime/command"
 	"github.com/aircoding/air/runtime/engine"
 	"github.com/aircoding/air/runtime/permission"
 	"github.com/aircoding/air/runtime/session"
@@ -57,6 +62,7 @@ func (a *app) permissions(at place, paths *permission.Paths, change func(*permis
 		GrantsFile: at.home.Path("grants", filepath.Base(at.project.Dir)+".json"),
 		Mode:       at.config.Mode,
 		Paths:      paths,
+		Judge:      judge(at),
 	}
 	if at.project.Exists() {
 		accepted, err := permission.LoadAcceptance(at.project)
@@ -70,6 +76,17 @@ func (a *app) permissions(at place, paths *permission.Paths, change func(*permis
 		change(&o)
 	}
 	return permission.Load(o)
+}
+
+// judge names the effects of a command line in the project's folder.
+func judge(at place) func(string) []permission.Effect {
+	return func(line string) []permission.Effect {
+		effects, err := command.Analyse(line, command.Place{Dir: at.project.Root, Root: at.project.Root, Home: personHome()})
+		if err != nil {
+			return nil // what cannot be analysed is not known
+		}
+		return effects
+	}
 }
 
 // pool starts the workers that guests run in.
@@ -151,6 +168,11 @@ func (a *app) registryWith(ctx context.Context, at place, provider runtime.Provi
 	if err != nil {
 		return nil, err
 	}
+	if !w.quiet {
+		if err := a.warnUnaccepted(at, s); err != nil {
+			return nil, err
+		}
+	}
 	paths, err := a.paths(at, filepath.Join(s.Dir, "artifacts"))
 	if err != nil {
 		return nil, err
@@ -199,11 +221,6 @@ func (a *app) enabledWith(ctx context.Context, w wiring) (*runtime.Registry, err
 	if err != nil {
 		return nil, err
 	}
-	if !w.quiet {
-		if err := a.warnUnaccepted(at); err != nil {
-			return nil, err
-		}
-	}
 	l := &onDemand{open: sync.OnceValues(func() (*capabilities.Lifecycle, error) { return a.lifecycle(at) })}
 	return a.registryWith(ctx, at, l, func(ctx context.Context, id, reason string) {
 		a.warn("capability %s is disabled: it %s", id, reason)
@@ -213,17 +230,26 @@ func (a *app) enabledWith(ctx context.Context, w wiring) (*runtime.Registry, err
 	}, w)
 }
 
-// warnUnaccepted says which shared files do not count in full: rules and configuration
-// without effect are hard to notice otherwise.
-func (a *app) warnUnaccepted(at place) error {
-	if !at.project.Exists() {
+// warnUnaccepted says once in a session which shared files do not count in full, and again
+// when they change: rules and configuration without effect are hard to notice otherwise.
+func (a *app) warnUnaccepted(at place, s *session.Session) error {
+	if !at.project.Exists() || a.flags.quiet {
 		return nil
 	}
 	_, pending, _, err := pendingFiles(at.project)
-	if len(pending) > 0 {
-		a.note("not accepted as they are now: %s in .air/shared: what they deny counts, what they allow or configure does not (air accept)", paths(pending))
+	if err != nil || len(pending) == 0 {
+		return err
 	}
-	return err
+	said := filepath.Join(s.Dir, "unaccepted")
+	now, err := json.Marshal(pending)
+	if err != nil {
+		return err
+	}
+	if before, err := regular.Read(said, 64<<10, false); err == nil && bytes.Equal(before, now) {
+		return nil
+	}
+	a.note("not accepted as they are now: %s in .air/shared: what they deny counts, what they allow or configure does not (air accept)", paths(pending))
+	return atomicfile.Write(said, now, 0o600)
 }
 
 // terminal is that of the person, nil where nobody can be asked.

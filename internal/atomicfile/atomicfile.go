@@ -8,22 +8,25 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
 )
 
 const tempPrefix = ".tmp-"
 
 // Write replaces path with data: temporary file in the same folder, fsync, rename,
-// fsync of the folder. Missing parents are created with mode 0700.
+// fsync of the folder. Missing parents are created with mode 0700. What writers that were
+// killed left in the folder an hour ago or earlier goes.
 func Write(path string, data []byte, mode os.FileMode) error {
+	_ = RemoveStale(filepath.Dir(path), time.Hour) // one that stays is in nobody's way
 	return WriteFrom(path, mode, func(w io.Writer) error {
 		_, err := w.Write(data)
 		return err
 	})
 }
 
-// WriteFrom is Write for content that is produced piece by piece. When fill fails
-// nothing is left behind and path is as it was. A writer that is killed leaves its
-// temporary file, see RemoveStale.
+// WriteFrom is Write for content that is produced piece by piece, in folders of any size:
+// it does not look for what others left. When fill fails nothing is left behind and path is
+// as it was. A writer that is killed leaves its temporary file, see RemoveStale.
 func WriteFrom(path string, mode os.FileMode, fill func(io.Writer) error) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

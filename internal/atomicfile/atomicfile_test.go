@@ -184,8 +184,26 @@ func TestRemoveStaleOfAMissingFolder(t *testing.T) {
 
 func clean(t *testing.T, dir string) {
 	t.Helper()
-	if err := atomicfile.RemoveStale(dir); err != nil {
+	if err := atomicfile.RemoveStale(dir, time.Minute); err != nil {
 		t.Error(err)
+	}
+}
+
+// A folder loses what was left there long ago by writing to it.
+func TestWriteSweeps(t *testing.T) {
+	dir := t.TempDir()
+	for name, age := range map[string]time.Duration{".tmp-old": 61 * time.Minute, ".tmp-young": 59 * time.Minute, "other": 61 * time.Minute} {
+		path, at := filepath.Join(dir, name), time.Now().Add(-age)
+		if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chtimes(path, at, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := atomicfile.Write(filepath.Join(dir, "file"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 3 || entries[0].Name() != ".tmp-young" {
+		t.Errorf("in the folder: %v, %v", entries, err)
 	}
 }
 

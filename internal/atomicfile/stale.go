@@ -9,25 +9,24 @@ import (
 	"time"
 )
 
-// staleAge covers the moment between creating a temporary file and locking it.
-const staleAge = time.Minute
-
-// RemoveStale removes the temporary files in dir whose writers were killed. One whose
-// writer lives is locked and stays. A missing folder has none.
-func RemoveStale(dir string) error {
+// RemoveStale removes the temporary files in dir whose writers were killed, as far as
+// nobody has written to them for the given time. One whose writer lives is locked and
+// stays; the time covers the moment between creating and locking it, and can be 0 where no
+// other process writes. A missing folder has none.
+func RemoveStale(dir string, after time.Duration) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	for _, e := range entries {
 		if e.Type().IsRegular() && strings.HasPrefix(e.Name(), tempPrefix) {
-			err = errors.Join(err, removeIfStale(filepath.Join(dir, e.Name())))
+			err = errors.Join(err, removeIfStale(filepath.Join(dir, e.Name()), after))
 		}
 	}
 	return err
 }
 
-func removeIfStale(path string) error {
+func removeIfStale(path string, after time.Duration) error {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // its writer has just finished
@@ -37,7 +36,7 @@ func removeIfStale(path string) error {
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if err != nil || time.Since(info.ModTime()) < staleAge || flock(f) != nil {
+	if err != nil || time.Since(info.ModTime()) < after || flock(f) != nil {
 		return err
 	}
 	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"github.com/spf13/viper"
 
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/regular"
 	"github.com/aircoding/air/internal/yamldoc"
 )
 
@@ -32,7 +32,10 @@ type Config struct {
 // modes from the strictest to the loosest.
 var modes = []string{"read-only", "workspace-write", "trusted"}
 
-const fileName = "config.yaml"
+const (
+	fileName = "config.yaml"
+	maxFile  = 256 << 10
+)
 
 // Load reads config.yaml in dir, which may be missing, and AIR_MODE, AIR_PLAIN_HTTP
 // (separated by commas) and AIR_PROMPT.
@@ -69,11 +72,13 @@ type file struct {
 // mergeFile returns the budgets by themselves: they come from the file alone, as a
 // repository can bring along an environment.
 func mergeFile(v *viper.Viper, path string) (Budgets, error) {
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	text, err := regular.Read(path, maxFile, true)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return Budgets{}, nil
-	}
-	if err != nil {
+	case errors.Is(err, regular.ErrNot), errors.Is(err, regular.ErrTooLarge):
+		return Budgets{}, invalid("%w", err)
+	case err != nil:
 		return Budgets{}, fault.IO("reading the configuration", err)
 	}
 	f := file{SchemaVersion: 1}

@@ -5,11 +5,34 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/aircoding/air/internal/config"
 	"github.com/aircoding/air/internal/fault"
 )
+
+// What is no file does not keep anybody waiting.
+func TestNoFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "config.yaml")
+	for _, put := range []func() error{
+		func() error { return syscall.Mkfifo(path, 0o600) },
+		func() error { return os.Symlink("/dev/zero", path) },
+		func() error { return os.Mkdir(path, 0o700) },
+		func() error { return os.WriteFile(path, make([]byte, 1<<20), 0o600) },
+	} {
+		if err := put(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := config.Load(dir, func(string) string { return "" }); !fault.Is(err, fault.InvalidInput) || !strings.Contains(err.Error(), path) {
+			t.Errorf("got %v", err)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
 
 func TestLoad(t *testing.T) {
 	for _, c := range []struct {

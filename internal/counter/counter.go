@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strconv"
 	"strings"
 	"sync/atomic"
 
 	"github.com/aircoding/air/internal/atomicfile"
 	"github.com/aircoding/air/internal/home"
+	"github.com/aircoding/air/internal/regular"
 )
 
 // Counter adds to a number and returns it. Adding 0 asks for it.
@@ -44,13 +44,16 @@ func In(file string) Counter {
 	}
 }
 
+// maxFile is more than any number has.
+const maxFile = 64
+
 func read(file string) (int, error) {
-	text, err := os.ReadFile(file)
+	text, err := regular.Read(file, maxFile, false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil
 	}
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("counting: %w", err)
 	}
 	total, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	if err != nil {

@@ -1,10 +1,12 @@
 package counter_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/aircoding/air/internal/counter"
@@ -41,12 +43,15 @@ func TestCounters(t *testing.T) {
 
 func TestBrokenFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "n")
-	if err := os.WriteFile(file, []byte("many"), 0o600); err != nil {
+	pipe := file + ".pipe"
+	if err := errors.Join(os.WriteFile(file, []byte("many"), 0o600), syscall.Mkfifo(pipe, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	for _, add := range []int{0, 1} {
-		if _, err := counter.In(file)(t.Context(), add); err == nil || !strings.Contains(err.Error(), file) {
-			t.Errorf("adding %d: %v: a broken count is taken for none", add, err)
+		for _, broken := range []string{file, pipe} {
+			if _, err := counter.In(broken)(t.Context(), add); err == nil || !strings.Contains(err.Error(), broken) {
+				t.Errorf("adding %d: %v: a broken count is taken for none", add, err)
+			}
 		}
 	}
 }

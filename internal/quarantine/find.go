@@ -9,13 +9,12 @@ import (
 // fits more of a normal text.
 const around = 1 << 10
 
-// find returns the name of a pattern that a normal text fits, "" for none.
-func (s *set) find(text string) string {
+// find returns where a normal text fits a pattern.
+func (s *set) find(text string) (found Finding) {
 	windows := make([]window, len(s.patterns))
-	found := ""
-	flat := strings.ReplaceAll(text, "\n", " ")
+	flat := onOneLine(text)
 	s.anchors.Each(flat, func(at, id int) int {
-		if found != "" {
+		if found.Pattern != "" {
 			return len(text)
 		}
 		pattern := s.byAnchor[id]
@@ -29,7 +28,7 @@ func (s *set) find(text string) string {
 		return 0
 	})
 	for i, w := range windows {
-		if found == "" {
+		if found.Pattern == "" {
 			found = s.fits(i, text, flat, w)
 		}
 	}
@@ -40,28 +39,42 @@ func (s *set) find(text string) string {
 type window struct{ from, to int }
 
 // fits looks at each match that can be an order: however many there are before it.
-func (s *set) fits(pattern int, text, flat string, w window) string {
+func (s *set) fits(pattern int, text, flat string, w window) Finding {
 	if w.to == 0 {
-		return ""
+		return Finding{}
 	}
 	p := &s.patterns[pattern]
 	to := min(w.to, len(text))
 	if !p.mayFit(flat[w.from:min(to+nearBytes, len(text))]) {
-		return ""
+		return Finding{}
 	}
 	for at := w.from; at < to; {
 		match := p.text.FindStringIndex(text[at:to])
 		if match == nil {
-			return ""
+			break
 		}
-		at += match[0]
-		far := p.far(text[at:])
-		if far == 0 {
-			return p.name
+		from, end := at+match[0], at+match[1]
+		if far := p.far(text[from:]); far > 0 {
+			at = from + far
+			continue
 		}
-		at += far
+		words := strings.TrimLeft(text[from:end], beforeWords)
+		if from = end - len(words); !p.states(text, from) {
+			return Finding{Pattern: p.name, Text: onOneLine(words)}
+		}
+		at = from + 1
 	}
-	return ""
+	return Finding{}
+}
+
+// beforeWords is what a match may begin with that is not part of the order.
+const beforeWords = "\n .!?:;,(>|-"
+
+func onOneLine(text string) string { return strings.ReplaceAll(text, "\n", " ") }
+
+// states reports whether the match whose words begin at a place is a statement.
+func (p *compiled) states(text string, at int) bool {
+	return p.unless != nil && p.unless.MatchString(text[max(0, at-nearBytes):at]+"\x00"+text[at:min(at+nearBytes, len(text))])
 }
 
 func (p *compiled) mayFit(text string) bool {

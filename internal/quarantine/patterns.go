@@ -21,6 +21,10 @@ type pattern struct {
 	text string
 	// near are expressions that must fit too, at most nearBytes behind where the match begins.
 	near []string
+	// unless is an expression for the text around a match that makes a statement of it: it
+	// says of something what it does, or of a program what it did. A zero byte stands in front
+	// of the first word of the match.
+	unless string
 }
 
 const (
@@ -29,6 +33,10 @@ const (
 	// must is an order in other words.
 	must  = `\b(?:you|agent|assistant|ai|model|claude|gpt) (?:must|should|have to|need to|are to|shall|are (?:now )?(?:allowed|authori[sz]ed|instructed|required|permitted) to) (?:now |always |immediately )?`
 	order = `(?:` + start + `|` + must + `)`
+	// flags are options of a command, with their values, and what was left out.
+	flags = `(?: --?[a-z][a-z-]{0,14}(?:[ =][!-~]{1,72})?| \.\.\.){0,2}`
+	// entry is what the history of a program says by the number of an issue.
+	entry = `(?:fix(?:es|ed)?|clos(?:es|ed)|resolv(?:es|ed)) #\d{1,7}: \x00|\x00[^\n]{0,300}\(#\d{1,7}\)(?:\n|$)`
 	// person is who decides.
 	person = `(?:user|human|person|operator|owner|developer|administrator|admin)`
 )
@@ -38,8 +46,9 @@ func patterns() []pattern {
 	return []pattern{
 		// Instructions that the reader had before are to count no more.
 		{name: "ignore-instructions", anchors: []string{"instructions", "prompts", "directives", "guidelines", "guardrails", "programming", "restrictions", "rules"},
-			also: []string{"ignore", "disregard", "forget", "override", "follow", "obey", "attention"},
-			text: `\b(?:ignore|disregard|forget|override|do not follow|don't follow|do not obey|stop following|stop obeying|pay no attention to)\s(?:(?:all|any|every|each|of|the|these|those|its|about|and)\s){0,4}(?:previous|prior|above|earlier|preceding|foregoing|original|initial|existing|system|developer|safety|your|my previous)\s(?:\w+\s){0,2}(?:instructions|prompts|directives|guidelines|guardrails|programming|restrictions|rules)\b`},
+			also:   []string{"ignore", "disregard", "forget", "override", "follow", "obey", "attention"},
+			text:   `\b(?:ignore|disregard|forget|override|do not follow|don't follow|do not obey|stop following|stop obeying|pay no attention to)\s(?:(?:all|any|every|each|of|the|these|those|its|about|and)\s){0,4}(?:previous|prior|above|earlier|preceding|foregoing|original|initial|existing|system|developer|safety|your|my previous)\s(?:\w+\s){0,2}(?:instructions|prompts|directives|guidelines|guardrails|programming|restrictions|rules)\b`,
+			unless: `\b(?:where|when|why|how|whether) (?:(?:the|an?|some|all|most) )?(?:agents?|models?|assistants?|llms?|it|they) (?:(?:may|might|can|could|would|will|sometimes|often) )?\x00`},
 		{name: "ignore-instructions", anchors: []string{"instructions above", "instructions before", "everything above", "everything before", "you were told", "you have been told", "been given"},
 			also: []string{"ignore", "disregard", "forget"},
 			text: `\b(?:ignore|disregard|forget)\s(?:(?:all|any|of|the|your|these|those)\s){0,3}(?:instructions (?:above|before)|everything (?:above|before)|(?:everything|anything|all|what|whatever)(?: that)? you (?:were told|have been told|have been given))`},
@@ -64,15 +73,18 @@ func patterns() []pattern {
 			also: []string{"for this session", "for this project", "= deny", "=deny"},
 			text: `\bo ?= ?once\b.{0,120}(?:for this session|for this project|= ?deny)`},
 		// Commands that change what is allowed.
-		{name: "air-command", anchors: []string{"air accept", "air enable", "air update"},
-			also: []string{"--yes"},
-			text: `\bair (?:accept|(?:enable|update) [a-z0-9@:…._/-]+) --yes\b`},
-		{name: "air-command", anchors: []string{"air permission grant", "air trust add", "air secret"},
-			also: []string{"air"},
-			text: `\bair permission grant\s'?(?:allow: ?)?(?:read|create|overwrite|delete|write|run|env|net|signal|secret|tool)\(|` + order + `(?:run|execute|type|use|call|invoke|issue|enter)\s(?:the\s)?(?:following\s)?(?:command)?\s?:?\s?'?air (?:permission grant|trust add|secret (?:set|rm))\b`},
+		{name: "air-command", anchors: []string{"--yes"},
+			also: []string{"accept", "enable", "update"},
+			text: `\bair` + flags + ` (?:accept|enable|update)` + flags + `(?: [!-~]{1,72})?` + flags + ` --yes\b|` +
+				`\bair` + flags + ` --yes(?:=\w{1,5})?(?: [!-~]{1,72})?` + flags + ` (?:accept|enable|update)\b`},
+		{name: "air-command", anchors: []string{"grant", "trust add", "secret"},
+			also: []string{"air "},
+			text: `\bair` + flags + ` permission` + flags + ` grant` + flags + ` '?(?:allow: ?)?(?:read|create|overwrite|delete|write|run|env|net|signal|secret|tool)\(|` +
+				order + `(?:run|execute|type|use|call|invoke|issue|enter)\s(?:the\s)?(?:following\s)?(?:command)?\s?:?\s?'?(?:[a-z0-9./~_-]*/)?air` + flags + ` (?:permission` + flags + ` grant|trust add|secret` + flags + ` (?:set|rm))\b`},
 		{name: "trusted-mode", anchors: []string{"trusted"},
-			also: []string{"--no-prompt", "air_mode", "--mode", "trusted mode"},
-			text: `--no-prompt\b.{0,60}\btrusted\b|\btrusted\b.{0,60}--no-prompt\b|\bair_mode ?= ?'?trusted\b|--mode[ =]'?trusted\b|` + order + `(?:switch|change|set|go|put|enter)\s(?:\w+\s){0,5}trusted mode\b`},
+			also:   []string{"--no-prompt", "air_mode", "--mode", "trusted mode"},
+			text:   `--no-prompt\b.{0,60}\btrusted\b|\btrusted\b.{0,60}--no-prompt\b|\bair_mode ?= ?'?trusted\b|--mode[ =]'?trusted\b|` + order + `(?:switch|change|set|go|put|enter)\s(?:\w+\s){0,5}trusted mode\b`,
+			unless: `\x00air_mode ?= ?'?trusted'? (?:is|was|has|had|means|would|may|can)\b`},
 		{name: "edit-permissions", anchors: []string{"permissions.y", "capabilities.y"},
 			also: []string{"edit ", "modify ", "change ", "overwrite ", "rewrite ", "open ", "append ", "write to ", "add "},
 			text: order + `(?:edit|modify|change|overwrite|rewrite|open|append to|write to|add [^\n]{3,80} to)\s(?:the\s)?(?:file\s)?(?:[^\s]{0,100}/)?(?:permissions|capabilities)\.ya?ml\b`,
@@ -92,8 +104,9 @@ func patterns() []pattern {
 			text: order + `(?:grant|give|allow)\s(?:yourself|this (?:capability|tool))\s(?:\w+\s){0,3}(?:access|permissions?|rights|privileges|everything)\b`},
 		// A person who is to be kept out of it.
 		{name: "do-not-ask", anchors: []string{"ask", "prompt", "consult", "check with", "checking with", "bother"},
-			also: []string{"do not ", "don't ", "never ", "no need ", "not need", "need not ", "not have to", "don't have to", "stop ", "avoid "},
-			text: order + `(?:do not|don't|never|no need to|there is no need to|you need not|you do not need to|you don't need to|you do not have to|you don't have to|stop|avoid)\s(?:ever\s)?(?:ask|asking|prompt|prompting|consult|consulting|check with|checking with|bother|bothering)\s(?:the|a|your|any)\s` + person + `\s(?:\w+\s){0,4}?(?:permission|approval|consent|confirmation|authori[sz]ation|before|first|again)\b`},
+			also:   []string{"do not ", "don't ", "never ", "no need ", "not need", "need not ", "not have to", "don't have to", "stop ", "avoid "},
+			text:   order + `(?:do not|don't|never|no need to|there is no need to|you need not|you do not need to|you don't need to|you do not have to|you don't have to|stop|avoid)\s(?:ever\s)?(?:ask|asking|prompt|prompting|consult|consulting|check with|checking with|bother|bothering)\s(?:the|a|your|any)\s` + person + `\s(?:\w+\s){0,4}?(?:permission|approval|consent|confirmation|authori[sz]ation|before|first|again)\b`,
+			unless: entry},
 		{name: "do-not-ask", anchors: []string{"approval", "permission", "consent", "confirmation"},
 			also: []string{"do ", "don't ", "never ", "need "},
 			text: order + `(?:do not|don't|never|no need to|you need not|you do not need|you don't need)\s(?:to\s)?(?:wait for|request|seek|ask for|need|require)\s(?:the|a|your)\s` + person + `'s\s(?:\w+\s){0,2}(?:approval|permission|consent|confirmation)\b`},
@@ -133,16 +146,20 @@ func pairs(begins, ends []string) (all []string) {
 
 // compiled is a pattern made ready.
 type compiled struct {
-	name string
-	also []string
-	text *lazyregexp.Regexp
-	near []*lazyregexp.Regexp
+	name   string
+	also   []string
+	text   *lazyregexp.Regexp
+	near   []*lazyregexp.Regexp
+	unless *lazyregexp.Regexp // nil for none
 }
 
 func compile(p pattern) compiled {
 	c := compiled{name: p.name, also: p.also, text: lazyregexp.New(p.text)}
 	for _, near := range p.near {
 		c.near = append(c.near, lazyregexp.New(near))
+	}
+	if p.unless != "" {
+		c.unless = lazyregexp.New(p.unless)
 	}
 	return c
 }

@@ -106,7 +106,7 @@ func TestWhatFitsIsFound(t *testing.T) {
 			}
 			checked++
 			before := strings.Repeat(filler+text[:match[1]]+"\n", checked%2)
-			if s.patterns[0].text.FindStringIndex(before+text) != nil && s.find(before+text+"\n"+filler) == "" {
+			if s.patterns[0].text.FindStringIndex(before+text) != nil && s.find(before+text+"\n"+filler).Pattern == "" {
 				t.Errorf("%s: %q behind %d bytes is not found: %s", p.name, text, len(before), p.text)
 			}
 		}

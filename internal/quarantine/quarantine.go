@@ -11,30 +11,36 @@ package quarantine
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"github.com/aircoding/air/internal/jsonstring"
 	"github.com/aircoding/air/internal/text"
 )
 
-// JSON returns the name of the first pattern that the strings of a JSON text fit, "" for
-// none: all of them in their order, names of members included, as who reads it reads them
-// together. What is not JSON is looked at as a text, too. It ends with the cause when ctx
-// does.
-func JSON(ctx context.Context, document []byte) (pattern string, err error) {
-	s := scanner{ctx: ctx}
-	jsonstring.Each(document, func(l jsonstring.Literal) {
-		if s.done() {
-			return
-		}
-		if part, valid := jsonstring.Unquote(document[l.From:l.To]); valid {
-			s.add(part)
-			s.add("\n\n")
-		}
+// Finding is what a text has that fits a pattern.
+type Finding struct {
+	Pattern string // its name, "" where none fits
+	Text    string // the part that fits, in the form that patterns are written for
+}
+
+// JSON returns the first pattern that the strings of a JSON text fit: all of them in their
+// order, names of members included, as who reads it reads them together. What is not JSON
+// is looked at as a text, too. It ends with the cause when ctx does.
+func JSON(ctx context.Context, document []byte) (found Finding, err error) {
+	err = scan(ctx, document, func(text string) bool {
+		found = theSet().find(text)
+		return found.Pattern != ""
 	})
-	if !s.done() && !json.Valid(document) {
-		s.add(string(document))
-	}
-	return s.result()
+	return found, err
+}
+
+// In reports whether a JSON text, looked at as by JSON, has what was found in another.
+func (f Finding) In(ctx context.Context, document []byte) (has bool, err error) {
+	err = scan(ctx, document, func(text string) bool {
+		has = strings.Contains(onOneLine(text), f.Text)
+		return has
+	})
+	return has, err
 }
 
 const (
@@ -46,36 +52,50 @@ const (
 
 // scanner looks at a text of any length in pieces.
 type scanner struct {
-	ctx     context.Context
-	normal  normal
-	pattern string
-	err     error
+	ctx    context.Context
+	normal normal
+	look   func(text string) (done bool)
+	done   bool
+	err    error
 }
 
-func (s *scanner) done() bool { return s.pattern != "" || s.err != nil }
+func scan(ctx context.Context, document []byte, look func(text string) (done bool)) error {
+	s := scanner{ctx: ctx, look: look}
+	jsonstring.Each(document, func(l jsonstring.Literal) {
+		if s.done {
+			return
+		}
+		if part, valid := jsonstring.Unquote(document[l.From:l.To]); valid {
+			s.add(part)
+			s.add("\n\n")
+		}
+	})
+	if !s.done && !json.Valid(document) {
+		s.add(string(document))
+	}
+	s.piece()
+	return s.err
+}
 
 func (s *scanner) add(part string) {
-	for len(part) > 0 && !s.done() {
+	for len(part) > 0 && !s.done {
 		head := text.Head(part, piece)
 		s.normal.write(head)
 		part = part[len(head):]
 		if len(s.normal.text) >= piece {
-			s.look()
+			s.piece()
 			s.normal.keep(overlap)
 		}
 	}
 }
 
-func (s *scanner) result() (string, error) {
-	if !s.done() {
-		s.look()
+// piece looks at what there is.
+func (s *scanner) piece() {
+	if s.done {
+		return
 	}
-	return s.pattern, s.err
-}
-
-func (s *scanner) look() {
 	if s.err = context.Cause(s.ctx); s.err == nil {
 		s.normal.squeeze()
-		s.pattern = theSet().find(string(s.normal.text))
 	}
+	s.done = s.err != nil || s.look(string(s.normal.text))
 }

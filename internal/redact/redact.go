@@ -21,16 +21,17 @@ func New(values []string) *Redactor { return &Redactor{newKnown(values)} }
 const passes = 4
 
 // Text replaces each secret in a text by [redacted:NAME], with the name of its rule. The
-// end of a text counts as cut off: what could be the beginning of a secret goes as well.
+// end of a text counts as cut off: what could be the beginning of a secret goes as well. A
+// text that the last pass still changed goes as a whole, as [redacted:text].
 func (r *Redactor) Text(text string) string {
 	for range passes {
 		next := byRules(r.byValue(text))
 		if next == text {
-			break
+			return text
 		}
 		text = next
 	}
-	return text
+	return mark("text")
 }
 
 func (r *Redactor) byValue(text string) string {

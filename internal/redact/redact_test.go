@@ -248,6 +248,22 @@ func TestKnownValues(t *testing.T) {
 	}
 }
 
+// Each part of this text is seen once what is behind it is replaced, in two passes. What
+// uncovers more than is gone over goes as a whole.
+func TestPasses(t *testing.T) {
+	const part, end = `--password 'password="a1b2c3d4 `, "Authorization: password="
+	for text, want := range map[string]string{
+		part + end:                    "--password '[redacted:password]",
+		part + part + end:             "[redacted:text]",
+		strings.Repeat(part, 9) + end: "[redacted:text]",
+		"[redacted:text]":             "[redacted:text]",
+	} {
+		if got := redact.New([]string{"redacted"}).Text(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestJSON(t *testing.T) {
 	r := redact.New([]string{"abcdef", "tool.run", "123456", "01890a5d-ac96-774b-bcce-b302099a8057"})
 	token := made("ghp_", alnum, 36)

@@ -133,8 +133,8 @@ func (s *Store) ForTask(id string) *Store {
 // Create stores content as a new artifact. The bytes are on disk before the record and
 // its artifact.created event are, which commit together. Bytes that the session has
 // already are kept once: the new record names the file that is there. On any error
-// there is neither a file nor a record.
-func (s *Store) Create(ctx context.Context, n New, content io.Reader) (Record, error) {
+// there is neither a file nor a record. The changes commit with it, see event.Store.Append.
+func (s *Store) Create(ctx context.Context, n New, content io.Reader, changes ...func(*sql.Tx) error) (Record, error) {
 	if err := n.check(); err != nil {
 		return Record{}, err
 	}
@@ -143,12 +143,12 @@ func (s *Store) Create(ctx context.Context, n New, content io.Reader) (Record, e
 	if err := s.write(ctx, &r, content); err != nil {
 		return Record{}, errors.Join(err, remove(own))
 	}
-	_, err := s.events.Append(ctx, r.event(), func(tx *sql.Tx) error {
+	_, err := s.events.Append(ctx, r.event(), append(changes, func(tx *sql.Tx) error {
 		if err := s.reuse(ctx, tx, &r); err != nil {
 			return err
 		}
 		return s.insert(ctx, tx, r)
-	})
+	})...)
 	if err != nil {
 		return Record{}, errors.Join(err, remove(own))
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/aircoding/air/internal/atomicfile"
 	"github.com/aircoding/air/internal/fault"
@@ -35,7 +36,7 @@ func (s *Store) removeStrays() error {
 	types, err := os.ReadDir(s.dir)
 	for _, e := range types {
 		if e.IsDir() {
-			_ = atomicfile.RemoveStale(filepath.Join(s.dir, e.Name()))
+			_ = atomicfile.RemoveStale(filepath.Join(s.dir, e.Name()), time.Minute)
 		}
 	}
 	return err

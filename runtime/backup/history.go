@@ -151,16 +151,38 @@ func (p *Past) stands() error {
 // Summary describes a run in a list.
 type Summary struct {
 	Run
-	Files    int    `json:"files"`
-	UndoneBy string `json:"undone_by,omitempty"`
-	UnderWay bool   `json:"under_way,omitempty"`
+	Files    int       `json:"files"`
+	First    []Outcome `json:"first_files"` // at most 20 of them
+	UndoneBy string    `json:"undone_by,omitempty"`
+	UnderWay bool      `json:"under_way,omitempty"`
+}
+
+// Outcome is what undoing a run would make of a file.
+type Outcome struct {
+	Path string `json:"path"`
+	Undo string `json:"undo"` // restore or remove
+}
+
+const maxOutcomes = 20
+
+func outcomes(steps []Step) []Outcome {
+	first := []Outcome{}
+	for _, s := range steps[:min(len(steps), maxOutcomes)] {
+		undo := "restore"
+		if s.To == nil {
+			undo = "remove"
+		}
+		first = append(first, Outcome{s.Path, undo})
+	}
+	return first
 }
 
 // List describes all runs, newest first. It ends at a damaged one.
 func (s *Store) List() ([]Summary, error) {
 	list := []Summary{}
 	err := s.each(func(p *Past) bool {
-		list = append(list, Summary{Run: p.Run, Files: len(p.Steps()), UndoneBy: p.UndoneBy, UnderWay: p.UnderWay})
+		steps := p.Steps()
+		list = append(list, Summary{Run: p.Run, Files: len(steps), First: outcomes(steps), UndoneBy: p.UndoneBy, UnderWay: p.UnderWay})
 		return false
 	})
 	return list, err

@@ -109,7 +109,7 @@ func (s *Store) find(prefix string) (string, error) {
 	case 1:
 		return found[0], nil
 	}
-	return "", fault.New(fault.InvalidInput, "ambiguous_id", "run %q could be %d: %s or %s", prefix, len(found), found[0], found[1]).
+	return "", fault.New(fault.InvalidInput, "ambiguous_id", "%d runs begin with %q, among them %s and %s", len(found), prefix, found[0], found[1]).
 		WithHint("give more of the id")
 }
 

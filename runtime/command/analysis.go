@@ -1,6 +1,9 @@
 package command
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/aircoding/air/runtime/permission"
 )
 
@@ -14,6 +17,14 @@ type analysis struct {
 	steps   int
 	words   int
 	wraps   int
+
+	exports map[string]bool // variables in the environment whose value is no plain word or flag
+	expands bool            // a program takes them into commands
+
+	names  map[string][]made // by their clean paths in small letters
+	uses   []pathUse
+	used   map[pathUse]bool
+	looked int // bytes of paths that are compared with the names
 }
 
 type effectKey struct {
@@ -94,6 +105,31 @@ func argvOf(words []word) string {
 // noteEnv notes a variable that changes what programs do.
 func (a *analysis) noteEnv(name string, v value) {
 	if changesWhatRuns(name, v) {
+		a.add(permission.Effect{Kind: permission.Env, Target: name})
+	}
+}
+
+// noteExport notes a variable that a command puts into the environment.
+func (a *analysis) noteExport(name string, v value) {
+	a.noteEnv(name, v)
+	if exportChanges(name, v) {
+		a.add(permission.Effect{Kind: permission.Env, Target: name})
+	}
+	if !harmlessVariables[name] && !plainSetting(name, v) {
+		if a.exports == nil {
+			a.exports = map[string]bool{}
+		}
+		a.exports[name] = true
+	}
+}
+
+// followExports adds the variables that a program may take into the commands that it
+// runs.
+func (a *analysis) followExports() {
+	if !a.expands {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.exports)) {
 		a.add(permission.Effect{Kind: permission.Env, Target: name})
 	}
 }

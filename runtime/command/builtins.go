@@ -190,8 +190,8 @@ func leave(a *analysis, s *shell, words []word, _ manner) *shell {
 // Options of a shell that do not change how it reads what follows, or what a pattern
 // stands for: letters, names for set -o, and names for shopt.
 const (
-	plainFlags = "euxfvnabhmCET"
-	setNames   = "errexit nounset pipefail xtrace verbose noglob noexec allexport noclobber errtrace functrace monitor notify hashall"
+	plainFlags = "euxfvnbhmCET"
+	setNames   = "errexit nounset pipefail xtrace verbose noglob noexec noclobber errtrace functrace monitor notify hashall"
 	shoptNames = "nullglob globstar nocaseglob extglob failglob inherit_errexit lastpipe nocasematch"
 )
 

@@ -27,6 +27,7 @@ func (a *analysis) call(s *shell, c *syntax.CallExpr, stdin value) (onFail *shel
 	before := s.clone()
 	for _, as := range assigns {
 		a.assignment(s, as)
+		a.noteExport(as.Name.Value, s.vars[as.Name.Value])
 	}
 	onFail = a.run(s, words, manner{stdin: stdin})
 	stays := staysSet(before, words)

@@ -57,13 +57,15 @@ func Analyse(text string, at Place) ([]permission.Effect, error) {
 	a := &analysis{at: at}
 	a.notePlace()
 	a.stmts(newShell(text, at.Dir), file.Stmts)
+	a.followNames()
+	a.followExports()
 	return a.result(text), nil
 }
 
 // notePlace names what the call adds to the environment.
 func (a *analysis) notePlace() {
 	for _, name := range slices.Sorted(maps.Keys(a.at.Env)) {
-		a.noteEnv(name, value{kind: textValue, text: a.at.Env[name]})
+		a.noteExport(name, value{kind: textValue, text: a.at.Env[name]})
 	}
 	if _, ok := a.at.Env["PS4"]; ok {
 		a.unknown("PS4 holds code that runs where commands are traced")

@@ -50,6 +50,9 @@ func (a *analysis) declareName(s *shell, variant, flags string, as *syntax.Assig
 			a.arrayIndex(s, as.Index)
 		}
 		a.noteEnv(name, value{})
+		if variant == "export" || strings.Contains(flags, "x") {
+			a.noteExport(name, a.get(s, name))
+		}
 		if variant != "export" && variant != "readonly" {
 			a.assign(s, name, value{})
 		} else if variant == "readonly" {
@@ -62,6 +65,9 @@ func (a *analysis) declareName(s *shell, variant, flags string, as *syntax.Assig
 		a.assign(s, name, value{})
 	} else {
 		a.assignment(s, as)
+	}
+	if variant == "export" || strings.Contains(flags, "x") {
+		a.noteExport(name, a.get(s, name))
 	}
 	if variant == "local" && !s.inFunc { // which fails, and changes nothing
 		a.assign(s, name, value{})

@@ -168,16 +168,18 @@ func (a *analysis) note(c *simple, f *finding) {
 		e.Also = also
 	}
 	a.add(e)
+	a.expands = a.expands || expanders[base(c.name())]
+	by := a.noteNames(c, f)
 	for _, e := range f.effects {
 		if e.Kind.IsPath() {
-			a.addPath(e, c.dir)
+			a.addPath(e, c.dir, by, worksByName(c))
 			continue
 		}
 		a.add(e)
 	}
 	for _, v := range f.sets {
 		if !v.gone {
-			a.noteEnv(v.name, v.value)
+			a.noteExport(v.name, v.value)
 		}
 	}
 }

@@ -9,12 +9,13 @@ import (
 
 // addPath adds the effect on a path as seen from a folder. The streams of the command
 // itself, and what has no content, are free.
-func (a *analysis) addPath(e permission.Effect, dir string) {
+func (a *analysis) addPath(e permission.Effect, dir, by string, byName bool) {
 	if isFree(e.Target, e.Kind) {
 		return
 	}
 	if e.Target = absolute(dir, e.Target); path.IsAbs(e.Target) { // else its folder is not known, which makes the whole opaque
 		a.add(e)
+		a.noteUse(e, by, byName)
 	}
 }
 

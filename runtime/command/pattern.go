@@ -93,11 +93,22 @@ func withoutSets(part string) string {
 			return b.String()
 		}
 		b.WriteByte('?')
-		set = strings.TrimLeft(set, "!^")
-		end := strings.IndexByte(set[min(1, len(set)):], ']') + min(1, len(set))
-		for end < len(set) && end > 0 && set[end-1] == ':' { // of [:alpha:]
-			end += 1 + max(0, strings.IndexByte(set[end+1:], ']'))
-		}
-		part = set[min(end+1, len(set)):]
+		part = afterSet(strings.TrimLeft(set, "!^"))
 	}
+}
+
+// afterSet is what follows the end of a set. A ] does not end it at its start, nor in
+// [:alpha:], [.a.] and [=a=].
+func afterSet(set string) string {
+	for i := 0; i < len(set); i++ {
+		switch {
+		case set[i] == ']' && i > 0:
+			return set[i+1:]
+		case set[i] == '[' && i+2 < len(set) && strings.IndexByte(":.=", set[i+1]) >= 0:
+			if n := strings.Index(set[i+2:], set[i+1:i+2]+"]"); n >= 0 {
+				i += n + 3
+			}
+		}
+	}
+	return ""
 }

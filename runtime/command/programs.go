@@ -91,6 +91,7 @@ const (
 	patternFirst // the first is a pattern, the others are read
 	treesAfter   // the same with folders
 	formats      // files that it rewrites without changing what they mean
+	pathspecs    // as elsewhere, in the notation of git
 )
 
 // Rows that many programs share.
@@ -116,6 +117,7 @@ type row struct {
 	single, stop bool // as in reader
 	anyWords     bool
 	lists        bool // an operand that begins with @ names a file of further words
+	hosts        bool // it needs hosts, though its risk is another one
 	raises       []raise
 }
 
@@ -144,6 +146,9 @@ func (r row) read(c *simple, f *finding) arguments {
 	why := r.why
 	if why == "" {
 		why = "it changes files"
+	}
+	if r.hosts {
+		f.raise(permission.RiskNetwork, why)
 	}
 	f.raise(r.risk, why)
 	a := f.parse(c, r.options, r.reading())
@@ -197,10 +202,42 @@ func (f *finding) otherOptions(c *simple, strange []word) {
 			f.writeFile(word{text: value, pattern: w.pattern})
 		case outputName(name):
 			f.writeFile(after(c.args(), w))
+		case name == "--out-format" && !inline: // FORMAT:FILE
+			value := after(c.args(), w)
+			f.writeFile(lastValue(value, value.text))
+		case inline && !readName(name):
+			f.writeFile(lastValue(w, value))
 		default:
 			f.readNamed(w)
 		}
 	}
+}
+
+// lastValue is the file that the value of an option names, "" where it is written like
+// none: xml:report.xml, reporter,output=report.xml.
+func lastValue(w word, value string) word {
+	value = value[strings.LastIndexAny(value, "=:,")+1:]
+	if !namesFile(value) {
+		value = ""
+	}
+	return word{text: value, pattern: w.pattern}
+}
+
+// readName reports whether an option has a name by which programs read its value, or take
+// it for something else than a file.
+func readName(option string) bool {
+	name := strings.ToLower(option)
+	for _, part := range []string{
+		"config", "rc", "settings", "include", "exclude", "ignore", "project", "path", "root", "dir", "filter", "match", "pattern", "test", "input",
+		"from", "import", "module", "package", "plugin", "preset", "tag", "env", "version", "target", "base", "schema", "name", "select", "ext",
+		"cwd", "manifest", "workspace", "define", "spec", "host", "url", "bootstrap", "entry", "alias", "loader", "inject", "setup", "files",
+		"grep", "only", "skip", "-p:", "/p:", "threshold", "timeout", "level", "ratio", "message", "title", "registry", "run", "related",
+	} {
+		if strings.Contains(name, part) {
+			return true
+		}
+	}
+	return oneOf(name, "-d -f -p -i -l -c -m -r -s -t -x -w --file")
 }
 
 // after is the word that follows another one.
@@ -216,7 +253,7 @@ func after(words []word, w word) word {
 // codeName reports whether an option has a name by which programs run its value.
 func codeName(option string) bool {
 	name := strings.ToLower(option)
-	for _, part := range []string{"exec", "hook", "command", "-cmd", "eval", "spawn", "install"} {
+	for _, part := range []string{"exec", "hook", "command", "-cmd", "eval", "spawn", "install", "wrapper", "pastebin"} {
 		if strings.Contains(name, part) && !strings.HasPrefix(name, "--no-") && !strings.HasPrefix(name, "--ignore") {
 			return true
 		}
@@ -291,6 +328,8 @@ func (o operands) add(all []word, f *finding) {
 			f.removeFile(w)
 		case elsewhere:
 			f.readNamed(w)
+		case pathspecs:
+			f.readNamed(pathspec(w))
 		}
 	}
 }
@@ -303,10 +342,22 @@ func (f *finding) readNamed(w word) {
 	if namesFile(w.text) {
 		f.readTree(w)
 	}
-	for _, mark := range []string{"=", ":", "@", ","} {
-		if _, value, found := strings.Cut(w.text, mark); found && namesFile(value) && !strings.HasPrefix(value, "//") {
-			f.readTree(word{text: value, pattern: w.pattern})
+	const marks = "=:@,"
+	for mark := range strings.SplitSeq(marks, "") {
+		if _, value, found := strings.Cut(w.text, mark); found {
+			f.readValue(value, w.pattern)
 		}
+	}
+	if strings.ContainsAny(w.text, marks) {
+		for part := range strings.FieldsFuncSeq(w.text, func(r rune) bool { return strings.ContainsRune(marks, r) }) {
+			f.readValue(part, w.pattern)
+		}
+	}
+}
+
+func (f *finding) readValue(value string, pattern bool) {
+	if namesFile(value) && !strings.HasPrefix(value, "//") {
+		f.readTree(word{text: value, pattern: pattern})
 	}
 }
 
@@ -366,11 +417,14 @@ func (f *finding) writeTree(w word) {
 	f.obeyed(w)
 }
 
-// obeyed adds the folder of workflows, which other programs obey, to what gets a folder by
+// obeyed adds the workflows or settings, which other programs obey, to what gets a folder by
 // the name that is around it.
 func (f *finding) obeyed(w word) {
-	if base(strings.TrimSuffix(w.text, "/")) == ".github" {
+	switch base(strings.TrimSuffix(w.text, "/")) {
+	case ".github":
 		f.write(under(w, word{text: "workflows"}))
+	case ".cargo":
+		f.write(under(w, word{text: "config.toml"}))
 	}
 }
 

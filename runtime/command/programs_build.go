@@ -1,6 +1,8 @@
 package command
 
 import (
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/aircoding/air/runtime/permission"
@@ -32,9 +34,10 @@ var buildPrograms = table{
 	"just":       maker("f,justfile=< d,working-directory=% l,list n,dry-run q,quiet v,verbose summary show= set=!"),
 	"task":       maker("d,dir=% t,taskfile=< l,list a,list-all v,verbose s,silent f,force w,watch"),
 	"rake":       maker("f,rakefile=< T,tasks q,quiet n,dry-run t,trace v,verbose"),
-	"mage scons cpack ant sbt lein autoconf automake autoreconf configure libtool gopls gotestsum nx turbo lerna xcodebuild stack cabal " +
+	"mage scons cpack ant sbt lein autoconf automake autoreconf configure gopls gotestsum nx turbo lerna xcodebuild stack cabal " +
 		"dune jest vitest mocha ava tap karma cypress playwright webpack vite rollup esbuild next astro nuxt ng babel swc biome tsup " +
 		"lint-staged storybook py.test nox rspec rails phpunit": program(projectTool),
+	"libtool": row{risk: permission.RiskOpaque, why: "it runs another command"},
 	"nodemon": row{risk: permission.RiskWorkspace, why: projectCode, operands: elsewhere, here: true, guarded: true,
 		options: "w,watch= e,ext= i,ignore= q,quiet V,verbose delay= x,exec=! L,legacy-watch"},
 	"cmake": program(cmake),
@@ -63,7 +66,7 @@ var buildPrograms = table{
 		"wasm2wat": program(compiler),
 	"buf": subcommands{of: table{
 		"lint build format generate breaking": runsCode,
-		"push login registry":                 row{risk: permission.RiskPrivileged, why: publishes},
+		"push login registry":                 sends(publishes),
 		"dep mod":                             row{risk: permission.RiskNetwork, why: downloads},
 	}},
 
@@ -76,6 +79,7 @@ var buildPrograms = table{
 	}},
 
 	"npm pnpm yarn":     program(npm),
+	"bun":               program(bun),
 	"npx pnpx bunx":     program(packageRunner),
 	"corepack node-gyp": row{risk: permission.RiskNetwork, why: downloads},
 	"nvm":               row{risk: permission.RiskOpaque, why: "it changes which node runs"},
@@ -91,7 +95,7 @@ var buildPrograms = table{
 	"poetry pdm pipenv hatch": poetry,
 	"conda mamba micromamba":  conda,
 	"virtualenv":              row{risk: permission.RiskWorkspace, why: "it makes an environment", operands: touches, options: "p,python="},
-	"twine":                   row{risk: permission.RiskPrivileged, why: publishes},
+	"twine":                   sends(publishes),
 	"bundle bundler": subcommands{of: table{
 		"install update add outdated": row{risk: permission.RiskNetwork, why: downloads, here: true},
 		"list show info check":        shows,
@@ -100,7 +104,7 @@ var buildPrograms = table{
 	"gem": subcommands{of: table{
 		"list which environment contents specification": shows,
 		"install update fetch search":                   row{risk: permission.RiskNetwork, why: foreignCode},
-		"push yank owner signin":                        row{risk: permission.RiskPrivileged, why: publishes},
+		"push yank owner signin":                        sends(publishes),
 		"build":                                         runsCode,
 	}},
 	"composer": subcommands{of: table{
@@ -108,9 +112,9 @@ var buildPrograms = table{
 		"show validate dump-autoload check-platform-reqs test run-script": runsCode,
 	}},
 	"dotnet": subcommands{of: table{
-		"build test run clean format publish pack msbuild new sln vstest": runsCode,
+		"build test run clean format publish pack msbuild new sln vstest": program(dotnetBuild),
 		"restore add tool workload":                                       row{risk: permission.RiskNetwork, why: downloads, here: true},
-		"nuget":                                                           row{risk: permission.RiskPrivileged, why: publishes},
+		"nuget":                                                           sends(publishes),
 	}},
 	"swift": subcommands{of: table{
 		"build test run": runsCode,
@@ -125,7 +129,7 @@ var buildPrograms = table{
 		"run": row{risk: permission.RiskWorkspace, why: projectCode, operands: elsewhere, here: true, options: "e,eval=! r,require=<"},
 		"test compile format phx.server credo dialyzer ecto.migrate": runsCode,
 		"deps.get deps.update hex.info":                              row{risk: permission.RiskNetwork, why: downloads, here: true},
-		"hex.publish":                                                row{risk: permission.RiskPrivileged, why: publishes},
+		"hex.publish":                                                sends(publishes),
 	}},
 	"flutter": subcommands{of: table{
 		"analyze test build run doctor clean": runsCode,
@@ -156,7 +160,7 @@ var buildPrograms = table{
 	"clang-format": formatter("i style= n,dry-run Werror assume-filename= fallback-style= lines= sort-includes dump-config "+
 		"output-replacements-xml", "i"),
 
-	"tsc": row{risk: permission.RiskWorkspace, why: "it writes compiled files", operands: elsewhere, here: true, options: "p,project=< b,build " +
+	"tsc": row{risk: permission.RiskWorkspace, why: "it writes compiled files", operands: elsewhere, here: true, single: true, options: "p,project=< b,build " +
 		"noEmit w,watch init outDir=+ outFile=> tsBuildInfoFile=> generateTrace=> declarationDir=+ target= module= t= m="},
 	"eslint": row{risk: permission.RiskWorkspace, why: projectCode, operands: elsewhere, here: true, options: "c,config=< fix ext= " +
 		"o,output-file=> f,format= rule= max-warnings= ignore-path=< ignore-pattern= cache cache-file=> cache-strategy= cache-location=> " +
@@ -166,13 +170,10 @@ var buildPrograms = table{
 		"config=< ignore-path=< parser= plugin=! stdin-filepath= log-level="},
 	"husky":              row{risk: permission.RiskOpaque, why: "it installs hooks"},
 	"prisma drizzle-kit": row{risk: permission.RiskNetwork, why: "it may change a database"},
-	"pytest": row{risk: permission.RiskWorkspace, why: "it runs the project's tests", operands: elsewhere, here: true, options: "c,config-file=< " +
-		"rootdir=<< confcutdir=<< p= k= m= o= W= n= maxfail= junitxml,junit-xml=> basetemp=> debug! cov=? cov-report= cov-config=< tb= durations= " +
-		"ignore= deselect= log-file=> html=> color= timeout= dist= import-mode="},
-	"tox": row{risk: permission.RiskWorkspace, why: "it runs the project's tests", here: true, operands: elsewhere, options: "e= c=< p= workdir=> " +
-		"x=!"},
-	"coverage": program(coverage),
-	"build":    row{risk: permission.RiskNetwork, why: downloads, here: true},
+	"pytest":             program(pytest),
+	"tox":                program(tox),
+	"coverage":           program(coverage),
+	"build":              row{risk: permission.RiskNetwork, why: downloads, here: true},
 	"ruff": row{risk: permission.RiskWorkspace, why: "it may rewrite files", operands: elsewhere, here: true, options: "config=< o,output-file=> " +
 		"select= ignore= extend-select= line-length= target-version="},
 	"black": row{risk: permission.RiskWorkspace, why: "it rewrites files", operands: formats, here: true, options: "c,code= l,line-length= " +
@@ -229,9 +230,19 @@ func projectTool(c *simple, f *finding) {
 	if len(a.operands) == 0 {
 		return
 	}
-	verb := a.operands[0].text
-	if oneOf(verb, "exec runner runghc ghci repl console dbconsole shell eval") || base(c.name()) == "rails" && oneOf(verb, "r c db") {
-		f.raise(permission.RiskOpaque, base(c.name())+" "+verb+" runs another command, or code that stands in the command line")
+	verb, tool := a.operands[0].text, base(c.name())
+	if oneOf(verb, "runner runghc ghci repl console dbconsole shell") || strings.HasSuffix(verb, "exec") || tool == "rails" && oneOf(verb, "r c db") ||
+		slices.ContainsFunc(a.operands, func(w word) bool { return w.text == "eval" || strings.HasPrefix(w.text, "eval ") }) {
+		f.raise(permission.RiskOpaque, tool+" "+verb+" runs another command, or code that stands in the command line")
+	}
+	if !oneOf(tool, "lerna nx lein sbt stack cabal dune next astro nuxt ng storybook") {
+		return
+	}
+	switch {
+	case oneOf(verb, "publish release deploy login upload"):
+		sends(publishes).find(withArgs(c, a.operands[1:]), f)
+	case oneOf(verb, "install upgrade update migrate add"):
+		f.raise(permission.RiskNetwork, downloads)
 	}
 }
 
@@ -289,7 +300,7 @@ func makes(c *simple, f *finding) {
 	makeFile.find(c, f)
 	for _, w := range c.args() {
 		name, value, assigned := strings.Cut(w.text, "=")
-		if assigned && !strings.HasPrefix(name, "-") && !plainVariable(strings.TrimRight(name, ":+?"), value) {
+		if assigned && !strings.HasPrefix(name, "-") && (strings.HasSuffix(name, "!") || !plainVariable(strings.TrimRight(name, ":+?"), value)) {
 			f.raise(permission.RiskOpaque, "make may run what the variable "+name+" holds")
 		}
 	}
@@ -312,7 +323,7 @@ func plainVariable(name, value string) bool {
 	}
 	for flag := range strings.FieldsSeq(value) {
 		tunes, _, _ := strings.Cut(flag, "=")
-		known := oneOf(flag[:min(2, len(flag))], "-O -g -W -D -m -I") || oneOf(tunes, "-std -pthread -race -v -fPIC -fpic -fsanitize")
+		known := oneOf(flag[:min(2, len(flag))], "-O -g -W -D -m -I -l -L") || oneOf(tunes, "-std -pthread -race -v -fPIC -fpic -fsanitize")
 		if !known || strings.Contains(flag, ",") {
 			return false
 		}
@@ -328,7 +339,17 @@ var cmakeBuilds = row{risk: permission.RiskWorkspace, why: projectCode, guarded:
 // cmake configures and builds, and has small tools of its own.
 func cmake(c *simple, f *finding) {
 	args := splitLetters(c.args(), "DGSBUATj")
-	cmakeBuilds.find(withArgs(c, args), f)
+	if at := slices.IndexFunc(args, func(w word) bool { return w.text == "--" }); at >= 0 {
+		makes(withArgs(c, args[at+1:]), f)
+		args = args[:at]
+	}
+	a := cmakeBuilds.read(withArgs(c, args), f)
+	source, named := a.value("S")
+	build, apart := a.value("B")
+	if !a.has("build", "E", "P", "install", "workflow") && (!apart || oneOf(build.text, ". ./")) &&
+		(named && source.text == "." || len(a.operands) == 1 && a.operands[0].text == ".") {
+		f.writeFile(word{text: "Makefile"})
+	}
 	for i, w := range args {
 		switch {
 		case w.text == "-E":
@@ -340,10 +361,28 @@ func cmake(c *simple, f *finding) {
 			f.touch(args[i+1])
 		case w.text == "--install":
 			f.raise(permission.RiskPrivileged, "it installs for all users")
-		case w.text == "-D" && i+1 < len(args) && strings.Contains(args[i+1].text, "LAUNCHER"):
-			f.raise(permission.RiskOpaque, "cmake runs the launcher")
+		case w.text == "-D" && i+1 < len(args) && !plainDefinition(args[i+1].text):
+			f.raise(permission.RiskOpaque, "what cmake builds may run what "+args[i+1].text+" holds")
 		}
 	}
+}
+
+// plainDefinition reports whether NAME=value changes nothing of the commands that cmake
+// runs but flags that tune.
+func plainDefinition(text string) bool {
+	name, value, _ := strings.Cut(text, "=")
+	name, _, _ = strings.Cut(name, ":")
+	switch {
+	case strings.Contains(name, "LAUNCHER"):
+		return false
+	case strings.Contains(name, "FLAGS"):
+		return plainVariable("FLAGS", value)
+	case !strings.HasPrefix(name, "CMAKE_"):
+		return true
+	case strings.HasSuffix(name, "_PATH") || strings.HasSuffix(name, "_ARCHITECTURES"):
+		value = strings.ReplaceAll(value, ";", "")
+	}
+	return plainVariable(name, value)
 }
 
 // splitLetters makes two words of an option with its value in the same word.
@@ -368,11 +407,11 @@ func bazel(c *simple, f *finding) {
 	for _, w := range c.args() {
 		name, value, _ := strings.Cut(w.text, "=")
 		switch {
-		case beginsWith(name, "--run_under --bazelrc --output_user_root --output_base"):
+		case beginsWith(name, "--run_under --bazelrc --output_user_root --output_base") || strings.HasSuffix(name, "_command"):
 			f.raise(permission.RiskOpaque, "what the option "+w.text+" does cannot be known before it runs")
 		case beginsWith(name, "--") && (strings.HasSuffix(name, "_file") || name == "--profile"):
 			f.writeFile(word{text: value})
-		default:
+		case !beginsWith(w.text, "// @ -//"): // no label of a target
 			f.readNamed(w)
 		}
 	}
@@ -389,12 +428,17 @@ func jvmBuild(c *simple, f *finding) {
 			next = args[i+1]
 		}
 		switch {
-		case w.text == "deploy" || beginsWith(w.text, "release: deploy:") || strings.Contains(w.text, "publish"):
+		case oneOf(w.text, "deploy site-deploy") || beginsWith(w.text, "release: deploy:") || strings.Contains(w.text, "publish"):
+			f.raise(permission.RiskNetwork, publishes)
 			f.raise(permission.RiskPrivileged, publishes)
 		case oneOf(w.text, "-f --file -s --settings -I --init-script -p --project-dir -c --settings-file -b --build-file --include-build"):
 			f.readTree(next)
-		case beginsWith(w.text, "exec: -Dexec. -Dmaven.ext.class.path"):
+		case beginsWith(w.text, "exec: groovy: antrun: -Dexec. -Dmaven.ext.class.path"):
 			f.raise(permission.RiskOpaque, "it runs the program that an option names")
+		case beginsWith(w.text, "help:effective-settings"):
+			f.raise(permission.RiskPrivileged, "it may show the person's passwords")
+		case strings.HasPrefix(base(c.name()), "mvn") && !strings.HasPrefix(w.text, "-") && strings.Count(w.text, ":") > 1:
+			f.raise(permission.RiskNetwork, foreignCode)
 		case w.text == "wrapper" || beginsWith(w.text, "dependency: versions:"):
 			f.raise(permission.RiskNetwork, downloads)
 		case oneOf(w.text, "-l --log-file") && strings.HasPrefix(base(c.name()), "mvn"):
@@ -425,7 +469,7 @@ var golang = subcommands{here: true, options: "C=%", of: table{
 	"install":  goLinks(program(goInstall)),
 	"get":      goCommand(permission.RiskNetwork, downloads, goBuildOptions+" t u=? d f fix insecure tool"),
 	"fmt":      goCommand(permission.RiskWorkspace, "it rewrites files", "n x mod="),
-	"list":     goCommand("", "", goBuildOptions+" f= m u versions deps test e export find compiled retracted reuse=< json=?"),
+	"list":     program(goList),
 	"generate": goCommand(permission.RiskWorkspace, "it runs the commands that the project names", goBuildOptions+" run= skip="),
 	"fix":      goCommand(permission.RiskWorkspace, "it rewrites files", goBuildOptions+" diff fixtool=!"),
 	"doc":      row{single: true, options: "all c cmd short src u http"},
@@ -433,7 +477,7 @@ var golang = subcommands{here: true, options: "C=%", of: table{
 	"help":     shows,
 	"bug":      row{risk: permission.RiskNetwork, why: "it opens a browser"},
 	"env":      program(goEnv),
-	"clean":    goCommand(permission.RiskWorkspace, "it deletes what can be built again", goBuildOptions+" i r cache testcache modcache fuzzcache"),
+	"clean":    program(goClean),
 	"mod": subcommands{of: table{
 		"download": goCommand(permission.RiskNetwork, downloads, "x json reuse=<"),
 		"tidy":     goCommand(permission.RiskNetwork, downloads, "e v x diff go= compat="),
@@ -537,6 +581,24 @@ func goInstall(c *simple, f *finding) {
 	f.raise(permission.RiskPrivileged, outside)
 }
 
+var goLists = goCommand("", "", goBuildOptions+" f= m u versions deps test e export find compiled retracted reuse=< json=?")
+
+// goList asks the proxy for what the module does not hold.
+func goList(c *simple, f *finding) {
+	a := goLists.read(c, f)
+	if a.has("u", "versions") || slices.ContainsFunc(a.operands, func(w word) bool { return strings.Contains(w.text, "@") }) {
+		f.raise(permission.RiskNetwork, downloads)
+	}
+}
+
+// goClean deletes what can be built again.
+func goClean(c *simple, f *finding) {
+	a := goCommand(permission.RiskWorkspace, "it deletes what can be built again", goBuildOptions+" i r cache testcache modcache fuzzcache").read(c, f)
+	if a.has("i", "modcache") {
+		f.raise(permission.RiskPrivileged, "it deletes programs or modules of the person, outside the project")
+	}
+}
+
 func goEnv(c *simple, f *finding) {
 	a := f.parse(c, "json w u changed", single)
 	if a.has("w", "u") {
@@ -550,7 +612,9 @@ func goTool(c *simple, f *finding) {
 		return
 	}
 	switch {
-	case oneOf(args[0].text, "cover nm objdump addr2line buildid test2json doc"):
+	case args[0].text == "test2json":
+		f.runs(c, f.parse(withArgs(c, args[1:]), "p= t", stop|single).operands)
+	case oneOf(args[0].text, "cover nm objdump addr2line buildid doc"):
 		f.raise(permission.RiskWorkspace, "it may write files")
 		row{operands: elsewhere, single: true, options: "o=> func=< html=< mode= var= i= pkgcfg=<"}.find(withArgs(c, args[1:]), f)
 	default:
@@ -593,7 +657,7 @@ var cargoCommands = subcommands{here: true, options: "v,verbose q,quiet color= f
 	"package generate-lockfile remove rm":                             cargoDoes(permission.RiskWorkspace, "it writes files"),
 	"fetch update add install search vendor info audit outdated deny": row{risk: permission.RiskNetwork, why: downloads, operands: elsewhere},
 	"uninstall":                       row{risk: permission.RiskDestructive, why: "it deletes programs of the person"},
-	"publish yank owner login logout": row{risk: permission.RiskPrivileged, why: publishes},
+	"publish yank owner login logout": sends(publishes),
 }}
 
 // cargo may be told a toolchain first: cargo +nightly.
@@ -633,11 +697,18 @@ func npm(c *simple, f *finding) {
 }
 
 func (f *finding) npmVerb(c *simple, verb string, rest []word) {
+	other := base(c.name()) != "npm"
+	for other && (verb == "workspace" && len(rest) > 1 || oneOf(verb, "recursive multi m") && len(rest) > 0) {
+		if verb == "workspace" { // NAME VERB
+			rest = rest[1:]
+		}
+		verb, rest = rest[0].text, rest[1:]
+	}
 	for _, w := range rest {
 		if w.text == "--" {
 			break
 		}
-		if beginsWith(w.text, "--script-shell --node-options --git= --shell --userconfig --globalconfig") {
+		if npmSetting(w.text) {
 			f.raise(permission.RiskOpaque, "it runs the program that the option "+w.text+" names")
 		}
 	}
@@ -646,9 +717,11 @@ func (f *finding) npmVerb(c *simple, verb string, rest []word) {
 	case oneOf(verb, "test t tst start stop restart run run-script rum urn build lint dev version-check") && verb != "version":
 		f.raise(permission.RiskWorkspace, "it runs a script of the project")
 	case oneOf(verb, "ls list ll la root prefix bin explain why query help pkg config get cache doctor ping whoami version"):
-		f.npmSmall(verb, rest)
+		f.npmSmall(c, verb, rest)
 	case verb == "init" && len(rest) > 0 && oneOf(rest[0].text, "-y --yes") && len(rest) == 1:
 		f.raise(permission.RiskWorkspace, "it writes package.json")
+	case oneOf(verb, "outdated audit view info show v search fund") && (len(rest) == 0 || rest[0].text != "fix"):
+		f.raise(permission.RiskNetwork, "it asks the registry")
 	case npmFetches[verb]:
 		f.raise(permission.RiskNetwork, downloads+" and runs their scripts")
 		for _, w := range rest {
@@ -659,13 +732,13 @@ func (f *finding) npmVerb(c *simple, verb string, rest []word) {
 	case verb == "exec" || verb == "x" || verb == "dlx":
 		f.npmRuns(c, verb, rest)
 	case oneOf(verb, "publish unpublish deprecate dist-tag owner access team adduser login logout token profile hook org star"):
-		f.raise(permission.RiskPrivileged, publishes)
+		sends(publishes).find(withArgs(c, rest), f)
 	case verb == "pack":
 		f.raise(permission.RiskWorkspace, "it runs a script of the project")
-	case base(c.name()) != "npm" && (projectTools[verb] || oneOf(verb, "node env sh bash python python3 ruby perl deno")):
+	case other && (projectTools[verb] || oneOf(verb, "node env sh bash python python3 ruby perl deno")):
 		f.raise(permission.RiskWorkspace, projectCode)
 		f.runs(c, append([]word{{text: verb}}, rest...))
-	case base(c.name()) != "npm" && plainName(verb): // yarn NAME and pnpm NAME run a script, or a program of that name
+	case other && plainName(verb): // yarn NAME and pnpm NAME run a script, or a program of that name
 		f.raise(permission.RiskWorkspace, "it runs a script of the project")
 		if ownProgram(verb) {
 			f.runs(c, append([]word{{text: verb}}, rest...))
@@ -675,6 +748,21 @@ func (f *finding) npmVerb(c *simple, verb string, rest []word) {
 	}
 }
 
+// npmSetting reports whether a word is an option, or the beginning of one, that names a
+// program to run or a file of settings.
+func npmSetting(text string) bool {
+	name, _, _ := strings.Cut(text, "=")
+	if len(name) < 6 || oneOf(name, "--global --user") {
+		return beginsWith(text, "--git=")
+	}
+	for full := range strings.FieldsSeq("--script-shell --node-options --shell --userconfig --globalconfig") {
+		if strings.HasPrefix(full, name) || strings.HasPrefix(name, full) {
+			return true
+		}
+	}
+	return false
+}
+
 // ownProgram reports whether a name is that of a program outside of the project.
 func ownProgram(name string) bool {
 	for _, t := range []table{filePrograms, textPrograms, codePrograms, gitPrograms, networkPrograms, clusterPrograms, systemPrograms} {
@@ -682,16 +770,16 @@ func ownProgram(name string) bool {
 			return true
 		}
 	}
-	return oneOf(name, "env nohup timeout nice setsid stdbuf xargs sudo doas su time flock watch script dash zsh ksh fish")
+	return oneOf(name, "env nohup timeout nice setsid stdbuf xargs sudo doas su time flock watch script sh bash dash zsh ksh fish bun")
 }
 
 func plainName(text string) bool {
 	return text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:_-.") == "" && text[0] != '-' && !oneOf(text,
-		"create global set plugin patch env self-update setup store server deploy workspaces foreach")
+		"create global set plugin patch env self-update setup store server deploy workspace workspaces foreach recursive multi m policies")
 }
 
 // npmSmall are the commands that show something, and change it where they get more.
-func (f *finding) npmSmall(verb string, rest []word) {
+func (f *finding) npmSmall(c *simple, verb string, rest []word) {
 	what := ""
 	if len(rest) > 0 {
 		what = rest[0].text
@@ -701,6 +789,8 @@ func (f *finding) npmSmall(verb string, rest []word) {
 		f.raise(permission.RiskNetwork, "it asks the registry")
 	case verb == "config" && !oneOf(what, "get list ls"):
 		f.raise(permission.RiskOpaque, "npm may run what the setting names")
+	case verb == "config" && base(c.name()) != "npm" && (len(rest) < 2 || strings.Contains(strings.ToLower(argvText(rest)), "auth")):
+		f.raise(permission.RiskPrivileged, "it shows the person's tokens") // which npm hides
 	case verb == "cache" && !oneOf(what, "ls verify dir"):
 		f.raise(permission.RiskWorkspace, "it changes files")
 	case verb == "pkg" && what != "get", verb == "version" && what != "":
@@ -776,7 +866,7 @@ var uv = subcommands{options: "q,quiet v,verbose offline directory=% project=% n
 		"init":                              row{risk: permission.RiskWorkspace, why: "it makes a package", operands: touches},
 		"tree version":                      shows,
 		"export":                            row{options: "o,output-file=> format="},
-		"publish":                           row{risk: permission.RiskPrivileged, why: publishes},
+		"publish":                           sends(publishes),
 		"cache":                             row{risk: permission.RiskWorkspace, why: "it changes files"},
 	}}
 
@@ -804,7 +894,7 @@ var poetry = subcommands{options: "q,quiet v,verbose n,no-interaction C,director
 	"env":                                 row{risk: permission.RiskWorkspace, why: "it makes an environment"},
 	"build":                               row{risk: permission.RiskWorkspace, why: projectCode},
 	"test":                                runsCode,
-	"publish":                             row{risk: permission.RiskPrivileged, why: publishes},
+	"publish":                             sends(publishes),
 	"config":                              row{risk: permission.RiskPrivileged, why: "it changes a setting of the person"},
 	"export":                              row{options: "f= o,output=> with= without-hashes"},
 	"init":                                row{risk: permission.RiskWorkspace, why: "it makes a package"},
@@ -816,6 +906,47 @@ var conda = subcommands{of: table{
 	"install create update search": row{risk: permission.RiskNetwork, why: downloads},
 	"remove":                       row{risk: permission.RiskDestructive, why: "it deletes packages of the person"},
 }}
+
+var tests = row{risk: permission.RiskWorkspace, why: "it runs the project's tests", operands: elsewhere, here: true, options: "c,config-file=< " +
+	"rootdir=<< confcutdir=<< p= k= m= o,override-ini= W= n= maxfail= junitxml,junit-xml=> basetemp=> debug! cov=? cov-report= cov-config=< tb= " +
+	"durations= ignore= deselect= log-file=> html=> color= timeout= dist= import-mode= pdb! trace! pastebin=! alluredir=>"}
+
+// pytest writes what settings and reports name as well.
+func pytest(c *simple, f *finding) {
+	a := tests.read(c, f)
+	for _, o := range a.flags {
+		switch name, value, _ := strings.Cut(o.value.text, "="); {
+		case o.name == "override-ini" && name == "addopts" && value != "":
+			f.raise(permission.RiskOpaque, "air does not know what pytest does with "+value)
+		case o.name == "override-ini" && oneOf(name, "log_file cache_dir"):
+			f.artifact(word{text: value})
+		case o.name == "cov-report":
+			_, file, _ := strings.Cut(o.value.text, ":")
+			f.artifact(word{text: file})
+		}
+	}
+}
+
+// tox has a verb that runs anything, and hands what follows -- to the project.
+func tox(c *simple, f *finding) {
+	a := row{risk: permission.RiskWorkspace, why: "it runs the project's tests", here: true, operands: elsewhere,
+		options: "e= c=< p= workdir=> x,override=!"}.read(c, f)
+	if len(a.operands) > 0 && a.dashes != 0 && oneOf(a.operands[0].text, "exec e") {
+		f.raise(permission.RiskOpaque, "tox exec runs another command")
+	}
+}
+
+// dotnetBuild runs what the project and its properties say.
+func dotnetBuild(c *simple, f *finding) {
+	runsCode.find(c, f)
+	for _, w := range c.args() {
+		option, property, _ := strings.Cut(w.text, ":")
+		name, value, _ := strings.Cut(property, "=")
+		if oneOf(option, "-p /p --property -property /property") && !plainVariable(name, value) {
+			f.raise(permission.RiskOpaque, "what it builds may run what the property "+name+" holds")
+		}
+	}
+}
 
 // coverage runs tests and reports on them.
 func coverage(c *simple, f *finding) {
@@ -867,6 +998,11 @@ func (f *finding) compilerWords(c *simple, args []word) {
 		}
 		f.compilerWord(w, next)
 	}
+	if base(c.name()) == "cpp" || strings.HasPrefix(base(c.name()), "cpp-") {
+		if files := f.parse(withArgs(c, args), "I= D= U= include= imacros= isystem= iquote= idirafter= x= MF= MT= MQ=", single|loose).operands; len(files) > 1 {
+			f.artifact(files[1])
+		}
+	}
 }
 
 // compilerRuns reports whether an option loads or runs code, takes more options from a
@@ -891,18 +1027,40 @@ func compilerRuns(text string) bool {
 var plainLinking = set("-s -S -z -x --as-needed --no-as-needed --gc-sections --start-group --end-group --whole-archive --no-whole-archive " +
 	"-Bstatic -Bdynamic -Bsymbolic --no-undefined --export-dynamic -E --strip-all --build-id --enable-new-dtags --fatal-warnings -dead_strip")
 
+// compilerReads begin the options whose value compilers read, or take for no file.
+const compilerReads = "-D -U -I -L -l -T -W -std -m -O -g -x -isystem -include -imacros -idirafter -iquote -isysroot -sysroot --sysroot -F -A -V " +
+	"-fprofile-use -fprofile-instr-use -ffile-prefix-map -fdebug-prefix-map -fmacro-prefix-map -fsanitize -R --remap-path-prefix --extern --cfg " +
+	"--target -target --edition --crate -cp -classpath --class-path -sourcepath --source-path --module-path --proto_path --descriptor_set_in " +
+	"--version-script --dynamic-list --just-symbols --script --defsym --dynamic-linker -rpath --rpath -soname -fmodule-file --config --release"
+
+// compilerValue writes the files in the value of an option of which air does not know
+// that it reads them: all, or what is written like a path or behind a mark.
+func (f *finding) compilerValue(w word, value string, all bool) {
+	for part := range strings.SplitSeq(value, ",") {
+		at := strings.LastIndexAny(part, "=:")
+		if file := part[at+1:]; all || at >= 0 || namesFile(file) {
+			f.artifact(word{text: file, unknown: w.unknown})
+		}
+	}
+}
+
 // compilerWord adds what one word reads or writes. The one after it may be its value.
 func (f *finding) compilerWord(w, next word) {
 	name, value, inline := strings.Cut(w.text, "=")
 	switch {
-	case oneOf(w.text, "-o -d -h -MF -MJ -aux-info -dumpbase -dumpdir"), outputName(name) && !inline:
+	case oneOf(w.text, "-o -d -h -MF -MJ -aux-info -dumpbase -dumpdir --MD"), outputName(name) && !inline,
+		len(w.text) > 3 && strings.HasPrefix("--output", w.text): // which ld and as also know
 		f.artifact(next)
-	case outputName(name), oneOf(name, "link asm obj metadata dep-info llvm-ir llvm-bc mir -a -al -as -ah"):
-		f.artifact(word{text: value[strings.LastIndexByte(value, ':')+1:], unknown: w.unknown})
+	case oneOf(w.text, "--emit --print"):
+		f.compilerValue(next, next.text, false)
+	case outputName(name), oneOf(name, "-a -al -as -ah"):
+		f.compilerValue(w, value, true)
 	case strings.HasPrefix(w.text, "-MF") || strings.HasPrefix(w.text, "-MJ"):
 		f.artifact(word{text: w.text[3:], unknown: w.unknown})
 	case strings.HasPrefix(w.text, "-o") && len(w.text) > 2 && !strings.HasPrefix(w.text, "-objc"):
 		f.artifact(word{text: w.text[2:], unknown: w.unknown})
+	case inline && strings.HasPrefix(w.text, "-") && !beginsWith(name, compilerReads) && !strings.HasSuffix(name, "_opt"):
+		f.compilerValue(w, value, false)
 	case strings.HasPrefix(w.text, "-"):
 		f.readNamed(word{text: strings.TrimLeft(w.text[min(2, len(w.text)):], "abcdefghijklmnopqrstuvwxyz")})
 	default:
@@ -925,7 +1083,10 @@ func outputName(option string) bool {
 			return true
 		}
 	}
-	return oneOf(name, "o out log map save serialize-diagnostics")
+	if strings.HasSuffix(name, "-report") || strings.HasSuffix(name, "-json") || beginsWith(name, "coverage- testdox-") {
+		return !oneOf(name, "coverage-filter coverage-text")
+	}
+	return oneOf(name, "o out log map save serialize-diagnostics jsonfile junitfile")
 }
 
 // jar packs classes, or takes them out where it runs. Its first word is letters.
@@ -970,11 +1131,14 @@ func ar(c *simple, f *finding) {
 // artifact writes what a build makes. Where it has a name as only builds give, it can be
 // made again.
 func (f *finding) artifact(w word) {
+	if w.text != "" && !w.unknown {
+		w.text = path.Clean(w.text)
+	}
 	name, built := base(w.text), false
 	for _, ending := range []string{".o", ".a", ".so", ".exe", ".out", ".wasm", ".dylib", ".d", ".obj", ".prof", ".pprof", ".test", ".class", ".pyc"} {
 		built = built || strings.HasSuffix(name, ending)
 	}
-	folder, _, below := strings.Cut(strings.TrimPrefix(w.text, "./"), "/")
+	folder, _, below := strings.Cut(w.text, "/")
 	switch {
 	case w.text == "":
 	case built || oneOf(w.text, ". ./") || oneOf(folder, "dist out target") || below && folder == "build":

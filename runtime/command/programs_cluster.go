@@ -18,7 +18,7 @@ var asks = row{risk: permission.RiskNetwork, why: asksFor, operands: elsewhere, 
 // clusterPrograms command containers, clusters, clouds and databases.
 var clusterPrograms = table{
 	"docker podman nerdctl":             containers,
-	"buildah minikube kind k3d vagrant": privilege(daemon),
+	"buildah minikube kind k3d vagrant": sends(daemon),
 	"docker-compose podman-compose":     compose,
 	"kubectl oc":                        kubectl,
 	"k9s":                               editor,
@@ -30,11 +30,11 @@ var clusterPrograms = table{
 			"no-hooks is-upgrade release-name"},
 		"show list ls status get history search pull dependency dep repo": asks,
 		"create package": row{risk: permission.RiskWorkspace, why: "it writes files", operands: writes},
-		"install upgrade uninstall delete rollback test push": privilege(cluster),
+		"install upgrade uninstall delete rollback test push": sends(cluster),
 	}},
 	"terraform tofu":           terraform,
-	"terragrunt pulumi packer": privilege(cloud),
-	"ansible ansible-playbook": privilege(elsewhereWorks),
+	"terragrunt pulumi packer": sends(cloud),
+	"ansible ansible-playbook": sends(elsewhereWorks),
 	"aws gcloud az gsutil doctl flyctl fly heroku vercel netlify wrangler firebase": program(clouds),
 	"vault op pass security": privilege("it gives away secrets"),
 	"psql": database("c", "h= p= U= d= c= f,file=! o,output=> v= A t q x w W l X 1 F= R= P= L=> n e a b E H s S T= command= no-psqlrc host= port= "+
@@ -57,6 +57,11 @@ func privilege(why string) row {
 	return row{risk: permission.RiskPrivileged, why: why, operands: elsewhere}
 }
 
+// sends is for programs that need hosts, and do more there than ask.
+func sends(why string) row {
+	return row{risk: permission.RiskPrivileged, why: why, operands: elsewhere, hosts: true}
+}
+
 const dockerGlobal spec = "c,context= l,log-level= v,version D,debug"
 
 var dockerShows = "ps images version info inspect logs top stats port diff history events"
@@ -67,17 +72,17 @@ var containers = subcommands{options: dockerGlobal, of: table{
 		"target= platform= cache-from= cache-to= o,output= progress= secret= ssh= label= network= iidfile=> build-context= builder= p= " +
 		"metadata-file=>"},
 	"pull search manifest":    row{risk: permission.RiskNetwork, why: "it speaks to a registry"},
-	"push login logout trust": privilege(publishes),
+	"push login logout trust": sends(publishes),
 	"run exec create start stop restart kill pause unpause cp commit tag load import attach wait update rename save export context plugin swarm " +
-		"service stack node secret config init scout": privilege(daemon),
+		"service stack node secret config init scout": sends(daemon),
 	"rm rmi": row{risk: permission.RiskPrivileged, why: "it deletes containers or images"},
 	"container": subcommands{of: table{"ls list ps inspect logs top stats port diff": shows, "run exec create start stop restart kill rm prune cp " +
-		"attach pause unpause rename update wait commit export": privilege(daemon)}},
+		"attach pause unpause rename update wait commit export": sends(daemon)}},
 	"image": subcommands{of: table{"ls list inspect history": shows, "pull": asks, "build rm prune push tag load save " +
-		"import": privilege(daemon)}},
-	"volume":  subcommands{of: table{"ls list inspect": shows, "create rm prune": privilege(daemon)}},
-	"network": subcommands{of: table{"ls list inspect": shows, "create rm prune connect disconnect": privilege(daemon)}},
-	"system":  subcommands{of: table{"df info events": shows, "prune": privilege(daemon)}},
+		"import": sends(daemon)}},
+	"volume":  subcommands{of: table{"ls list inspect": shows, "create rm prune": sends(daemon)}},
+	"network": subcommands{of: table{"ls list inspect": shows, "create rm prune connect disconnect": sends(daemon)}},
+	"system":  subcommands{of: table{"df info events": shows, "prune": sends(daemon)}},
 	"compose": compose,
 }}
 
@@ -86,7 +91,7 @@ var compose = subcommands{options: "f,file=< p,project-name= profile= env-file=<
 	"ps ls logs images top port events version": shows,
 	"config convert": row{risk: permission.RiskPrivileged, why: "it shows the values of .env"},
 	"pull":           asks,
-	"up down build run exec start stop restart kill rm create pause unpause cp push watch wait attach scale": privilege(daemon),
+	"up down build run exec start stop restart kill rm create pause unpause cp push watch wait attach scale": sends(daemon),
 }}
 
 const kubeOptions spec = "n,namespace= context= cluster= kubeconfig=< user= v= request-timeout= s,server=! as=! token=! insecure-skip-tls-verify! " +
@@ -97,7 +102,7 @@ var kubectl = subcommands{options: kubeOptions, of: table{
 	"get describe logs top api-resources api-versions explain cluster-info events diff wait auth kustomize": asks,
 	"config": program(kubeConfig),
 	"apply create delete edit patch replace scale rollout set run expose label annotate drain cordon uncordon taint exec cp port-forward proxy " +
-		"attach debug certificate autoscale": privilege(cluster),
+		"attach debug certificate autoscale": sends(cluster),
 }}
 
 func kubeConfig(c *simple, f *finding) {
@@ -114,7 +119,7 @@ var terraform = subcommands{options: "chdir=% version", of: table{
 	"version":                                 shows,
 	"fmt validate providers graph":            runsCode,
 	"init get plan output show state refresh": row{risk: permission.RiskNetwork, why: asksFor, operands: elsewhere, here: true},
-	"apply destroy import taint untaint workspace force-unlock login logout": privilege(cloud),
+	"apply destroy import taint untaint workspace force-unlock login logout": sends(cloud),
 }}
 
 // cloudShows begin the names of what only asks.
@@ -127,6 +132,7 @@ func clouds(c *simple, f *finding) {
 	}
 	operands := f.parse(c, "profile= region= output= project= format= query= resource-group= g= o= subscription= zone= limit= filter= n= name=", loose).
 		operands
+	f.raise(permission.RiskNetwork, asksFor)
 	f.raise(permission.RiskPrivileged, cloud)
 	for i, w := range operands {
 		for _, shows := range cloudShows {

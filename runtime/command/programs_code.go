@@ -11,7 +11,7 @@ const inline = "it runs code that stands in the command line"
 // codePrograms run code in a language.
 var codePrograms = table{
 	"python python3 python2 pypy pypy3": program(python),
-	"node": script("c,check h,help v,version i,interactive test test-only watch enable-source-maps no-warnings trace-warnings trace-deprecation " +
+	"node": script("c,check h,help v,version i,interactive! test test-only watch enable-source-maps no-warnings trace-warnings trace-deprecation " +
 		"preserve-symlinks stack-trace-limit= max-old-space-size= unhandled-rejections= experimental-vm-modules experimental-strip-types " +
 		"experimental-test-coverage test-reporter= test-name-pattern= test-concurrency= disable-warning= e,eval=! p,print=! r,require=! import=! " +
 		"loader=! experimental-loader=! env-file=<"),
@@ -21,10 +21,10 @@ var codePrograms = table{
 	"perl":                                  script("c w W t T v V=? e=! E=! n! p! i! 0=? l=? a F=! I=<< M=! m=! s S x=? d! C=? u U X"),
 	"ruby":                                  script("c w W=? v version verbose e=! n! p! i! 0=? l a F=! I=<< r=! s S x=? C=! E= T=? U d"),
 	"php":                                   script("l i m v n q d=! c=< r=! R=! B=! E=! F=! f=< S=! t=<< a! w s ini version"),
-	"lua":                                   script("e=! i l=! v W E"),
-	"luajit":                                script("e=! i l=! v b! j=! O=?"),
+	"lua":                                   script("e=! i! l=! v W E"),
+	"luajit":                                script("e=! i! l=! v b! j=! O=?"),
 	"Rscript":                               script("e=! vanilla verbose no-save no-environ quiet"),
-	"julia":                                 script("e=! E=! project=?  t,threads= L=! i q"),
+	"julia":                                 script("e=! E=! project=?  t,threads= L=! i! q"),
 	"elixir":                                script("e=! r=!"),
 	"groovy scala":                          script("e=!"),
 	"swipl":                                 script("g=! t=!"),
@@ -32,7 +32,6 @@ var codePrograms = table{
 	"osascript erl ghci irb ipython jshell": row{risk: permission.RiskOpaque, why: inline},
 	"java":                                  program(java),
 	"deno":                                  program(deno),
-	"bun":                                   program(bun),
 	"sqlite3":                               program(sqlite),
 }
 
@@ -51,7 +50,7 @@ func (f *finding) runsScript(c *simple, a *arguments) {
 	case a.has("test") && base(c.name()) == "node":
 		f.raise(permission.RiskWorkspace, "it runs the project's tests")
 		elsewhere.add(a.operands, f)
-	case len(a.operands) == 0 || a.operands[0].text == "-":
+	case len(a.operands) == 0 || a.operands[0].text == "-" || base(c.name()) == "node" && oneOf(a.operands[0].text, "inspect debug"):
 		f.raise(permission.RiskOpaque, "it runs code that comes from its input")
 	default:
 		f.executes(a.operands[0])
@@ -79,7 +78,7 @@ func (f *finding) executes(w word) {
 	f.readFile(w)
 }
 
-const pythonOptions spec = "B b bb d E h,help i I O OO P q s S u v V,version W= X= x c=! m= check-hash-based-pycs="
+const pythonOptions spec = "B b bb d E h,help i! I O OO P q s S u v V,version W= X= x c=! m= check-hash-based-pycs="
 
 // pythonEnvironment is venv and virtualenv.
 var pythonEnvironment = row{risk: permission.RiskWorkspace, why: "it makes an environment", operands: touches, guarded: true,
@@ -225,6 +224,9 @@ func bun(c *simple, f *finding) {
 		f.raise(permission.RiskNetwork, "it downloads packages and runs their scripts")
 	case oneOf(verb, "x publish"):
 		packageRunner(&simple{words: c.words[1:], dir: c.dir}, f)
+	case verb == "run" && len(c.words) > 2 && ownProgram(c.words[2].text):
+		f.raise(permission.RiskWorkspace, projectCode)
+		f.runs(c, c.words[2:])
 	case oneOf(verb, "test run build"):
 		runsCode.find(withArgs(c, c.words[2:]), f)
 	case strings.HasPrefix(verb, "-") || oneOf(verb, "exec repl"):
@@ -272,7 +274,7 @@ func sqlReads(text string) bool {
 	}
 	upper := strings.ReplaceAll(strings.Join(strings.Fields(strings.ToUpper(text)), " "), " (", "(")
 	for _, act := range []string{"INSERT", "UPDATE", "DELETE", "DROP", "ALTER", "CREATE", "REPLACE", "ATTACH", "PRAGMA", "VACUUM", "TRUNCATE",
-		"GRANT", "INTO", "COPY", "CALL", "EXEC", "LOAD", "WRITEFILE", "READFILE", "EDIT(", "REINDEX", "SET ", "LO_", "FSDIR", "/*", "--"} {
+		"GRANT", "INTO", "COPY", "CALL", "EXEC", "LOAD", "WRITEFILE", "READFILE", "EDIT(", "REINDEX", "SET ", "LO_", "FSDIR", "ZIPFILE", "SQLAR", "/*", "--"} {
 		if strings.Contains(upper, act) {
 			return false
 		}

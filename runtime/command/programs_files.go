@@ -1,6 +1,7 @@
 package command
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -197,6 +198,8 @@ func modes(c *simple, f *finding) {
 	for _, w := range operands {
 		if e := f.touch(w); e != nil {
 			e.Recursive = e.Recursive || a.has("recursive")
+		} else if a.has("recursive") {
+			f.raise(permission.RiskDestructive, "it changes who may read the protected files, too")
 		}
 	}
 }
@@ -256,23 +259,103 @@ func findFiles(c *simple, f *finding) {
 	}
 }
 
-// readFound reads the names that an expression picks out for a command to work on.
+// readFound reads the protected names that an expression picks out for a command to work
+// on. A test whose opposite, or whose pruning, leaves them out for all that follows does
+// not count.
 func (f *finding) readFound(starts, args []word) {
-	for i := 1; i < len(args); i++ {
-		negated := i > 1 && oneOf(args[i-2].text, "! -not")
-		pruned := i+1 < len(args) && args[i+1].text == "-prune"
-		if negated || pruned || !oneOf(args[i-1].text, "-name -iname -path -ipath -wholename") {
+	if len(starts) > 64 {
+		f.raise(permission.RiskOpaque, tooMuch)
+		return
+	}
+	depth, list := 0, texts(args)
+	either := 0 // behind the last place where what does not hold goes on
+	for i, text := range list {
+		if oneOf(text, "-o -or ,") {
+			either = i
+		}
+	}
+	for i, test := range list {
+		switch test {
+		case "(":
+			depth++
+		case ")":
+			depth--
+		}
+		if i+1 >= len(args) || !oneOf(test, "-name -iname -path -ipath -wholename -iwholename -regex -iregex") {
 			continue
 		}
+		if depth == 0 && leavesOut(list, i, either) {
+			continue
+		}
+		f.readTest(starts, test, args[i+1])
+	}
+}
+
+// leavesOut reports whether the test at i is such that nothing it holds for goes on.
+func leavesOut(list []string, i, either int) bool {
+	rest, negations := list[i+2:], 0
+	for negations < i && oneOf(list[i-1-negations], "! -not") {
+		negations++
+	}
+	if negations == 0 {
+		return len(rest) > 1 && rest[0] == "-prune" && oneOf(rest[1], "-o -or") && list[either] != ","
+	}
+	return negations == 1 && either < i
+}
+
+// readTest reads what one test of find may hold for. To find, a mark may stand for the
+// dot at the start of a name.
+func (f *finding) readTest(starts []word, test string, value word) {
+	if strings.HasSuffix(test, "regex") {
+		f.readRegexp(starts, test, value)
+		return
+	}
+	name := word{text: value.text, pattern: strings.ContainsAny(value.text, "*?["), unknown: value.unknown}
+	if strings.HasPrefix(test, "-i") {
+		name.text = strings.ToLower(name.text)
+	}
+	folder, last := "", name.text
+	if at := strings.LastIndexByte(name.text, '/'); at >= 0 {
+		folder, last = name.text[:at+1], name.text[at+1:]
+	}
+	all := []word{name}
+	switch plain := withoutSets(last); {
+	case strings.HasPrefix(plain, "*"):
+		last = "." + last
+	case strings.HasPrefix(plain, "?"):
+		last = "." + plain[1:]
+	}
+	if slices.ContainsFunc(permission.GuardedFrom(permission.Read).Names, func(n string) bool { return matches(last, n) }) {
+		name.text = folder + last
+		all = append(all, name)
+	}
+	for _, name := range all {
 		for _, start := range starts {
-			name := word{text: args[i].text, pattern: strings.ContainsAny(args[i].text, "*?["), unknown: args[i].unknown}
-			if beginsWith(args[i-1].text, "-i") {
-				name.text = strings.ToLower(name.text)
+			if folder == "" {
+				f.readTree(under(start, name))
+			} else {
+				f.readTree(name)
 			}
-			if !strings.Contains(name.text, "/") {
-				name = under(start, name)
+		}
+	}
+}
+
+// readRegexp reads the protected names that a regular expression matches, in one notation
+// or another.
+func (f *finding) readRegexp(starts []word, test string, value word) {
+	flags := ""
+	if test == "-iregex" {
+		flags = "(?i)"
+	}
+	plain := strings.NewReplacer(`\(`, "(", `\)`, ")", `\|`, "|", `\{`, "{", `\}`, "}").Replace(value.text)
+	for _, text := range []string{value.text, plain} {
+		r, err := regexp.Compile(flags + "^(?:" + text + ")$")
+		for _, name := range permission.GuardedFrom(permission.Read).Names {
+			for _, start := range starts {
+				if file := under(start, word{text: name}); value.unknown || err != nil || r.MatchString(file.text) {
+					f.readTree(file)
+				}
 			}
-			f.readTree(name)
 		}
 	}
 }

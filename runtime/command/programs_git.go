@@ -1,6 +1,8 @@
 package command
 
 import (
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/aircoding/air/runtime/permission"
@@ -11,12 +13,16 @@ var gitPrograms = table{
 	"git":         program(git),
 	"gh glab":     program(forge),
 	"tig lazygit": editor,
-	"pre-commit":  runsCode,
-	"git-lfs":     row{risk: permission.RiskNetwork, why: "it moves large files to and from a remote"},
+	"pre-commit": subcommands{of: table{
+		"run validate-config validate-manifest sample-config": runsCode,
+		"autoupdate try-repo install-hooks":                   row{risk: permission.RiskNetwork, why: foreignCode},
+		"clean gc":                                            row{risk: permission.RiskWorkspace, why: "it deletes what can be downloaded again"},
+	}},
+	"git-lfs": row{risk: permission.RiskNetwork, why: "it moves large files to and from a remote"},
 }
 
 const gitGlobal spec = "C=% c=# git-dir=! work-tree=! exec-path=! namespace= P,no-pager p,paginate! bare! no-replace-objects no-optional-locks " +
-	"no-lazy-fetch literal-pathspecs glob-pathspecs noglob-pathspecs icase-pathspecs config-env=! super-prefix=! attr-source= v,version h,help " +
+	"no-lazy-fetch literal-pathspecs glob-pathspecs noglob-pathspecs icase-pathspecs config-env=! super-prefix=! attr-source=! v,version h,help " +
 	"html-path man-path info-path list-cmds="
 
 // git is told apart by its command. Options before it may change what any command does.
@@ -76,16 +82,17 @@ func texts(words []word) []string {
 // homeless are the commands of git that need no repository.
 var homeless = set("clone init ls-remote version help")
 
-// harmlessSettings are those by which git runs nothing.
-var harmlessSettings = []string{
-	"user.", "color.", "advice.", "log.", "init.defaultbranch", "core.quotepath", "core.autocrlf", "core.abbrev", "core.filemode",
-	"core.ignorecase", "core.longpaths", "core.precomposeunicode",
-	"diff.renames", "diff.algorithm", "diff.context", "diff.noprefix", "diff.mnemonicprefix", "diff.wserrorhighlight", "diff.colormoved",
-	"merge.conflictstyle", "merge.ff", "merge.renames",
-	"pull.rebase", "pull.ff", "push.default", "push.autosetupremote", "rebase.autostash", "rebase.autosquash", "fetch.prune", "status.",
-	"format.pretty", "column.", "grep.", "branch.autosetup", "commit.gpgsign", "tag.gpgsign", "tag.sort", "branch.sort", "rerere.enabled",
-	"help.autocorrect", "gc.auto",
-}
+// harmlessSettings are those by which git runs nothing, and harmlessSections those of
+// which this holds for all of two parts.
+var (
+	harmlessSettings = set("init.defaultbranch core.quotepath core.autocrlf core.eol core.safecrlf core.abbrev core.filemode core.ignorecase " +
+		"core.longpaths core.precomposeunicode diff.renames diff.renamelimit diff.algorithm diff.context diff.interhunkcontext diff.noprefix " +
+		"diff.mnemonicprefix diff.wserrorhighlight diff.colormoved diff.colormovedws diff.submodule diff.indentheuristic diff.statgraphwidth " +
+		"merge.conflictstyle merge.ff merge.renames merge.renamelimit merge.stat pull.rebase pull.ff push.default push.autosetupremote " +
+		"push.followtags rebase.autostash rebase.autosquash rebase.updaterefs fetch.prune fetch.prunetags format.pretty " +
+		"branch.autosetupmerge branch.autosetuprebase branch.sort commit.verbose tag.sort rerere.enabled rerere.autoupdate help.autocorrect gc.auto")
+	harmlessSections = set("user color advice log status column grep")
+)
 
 func harmlessSetting(setting word) bool {
 	name, value, _ := strings.Cut(strings.ToLower(setting.text), "=")
@@ -97,12 +104,8 @@ func harmlessSetting(setting word) bool {
 	case strings.HasSuffix(name, "gpgsign"):
 		return value == "false"
 	}
-	for _, known := range harmlessSettings {
-		if strings.HasPrefix(name, known) {
-			return true
-		}
-	}
-	return false
+	section, rest, _ := strings.Cut(name, ".")
+	return harmlessSettings[name] || harmlessSections[section] && (section == "color" || !strings.Contains(rest, "."))
 }
 
 const (
@@ -151,12 +154,12 @@ func listing(changes string, options spec, otherwise row) program {
 
 // gitReads is a command that looks at the repository.
 func gitReads(options spec) row {
-	return row{guarded: true, options: options, operands: elsewhere}
+	return row{guarded: true, options: options, operands: pathspecs}
 }
 
 // gitChanges is a command that changes the repository or its files, and can be undone.
 func gitChanges(options spec, more ...raise) row {
-	return row{risk: permission.RiskWorkspace, why: "it changes the repository", named: true, options: options, operands: elsewhere, raises: more}
+	return row{risk: permission.RiskWorkspace, why: "it changes the repository", named: true, options: options, operands: pathspecs, raises: more}
 }
 
 func gitNetwork(why string, options spec) program {
@@ -230,9 +233,7 @@ var gitCommands = table{
 		"to= cc= from=? force-in-body-from add-header= cover-letter no-cover-letter encode-email-headers interdiff= range-diff= creation-factor= " +
 		"no-signature signature= signature-file=< suffix= no-binary zero-commit base=? progress"},
 
-	"add": gitChanges("n,dry-run v,verbose f,force i,interactive p,patch e,edit u,update A,all no-all N,intent-to-add refresh ignore-errors " +
-		"renormalize chmod= pathspec-from-file=<"),
-	"stage": gitChanges("n,dry-run"),
+	"add stage": program(gitAdd),
 	"commit": gitChanges("a,all p,patch C,reuse-message= c,reedit-message= fixup= squash= reset-author short branch porcelain long z F,file=< " +
 		"author= date= m,message= t,template=< s,signoff trailer= n,no-verify allow-empty allow-empty-message cleanup= e,edit no-edit amend " +
 		"no-post-rewrite i,include o,only pathspec-from-file=< u,untracked-files=? v,verbose q,quiet dry-run S,gpg-sign=? no-gpg-sign"),
@@ -302,7 +303,7 @@ var gitCommands = table{
 	"push": program(gitPush),
 	"ls-remote": gitNetwork("it asks a remote for its branches", "b,h,heads branches t,tags refs q,quiet exit-code get-url sort= symref "+
 		"o,server-option="),
-	"send-email":   row{risk: permission.RiskPrivileged, why: "it sends mail"},
+	"send-email":   sends("it sends mail"),
 	"request-pull": gitNetwork("it asks a remote for its branches", "p"),
 	"credential":   row{risk: permission.RiskPrivileged, why: "it gives away passwords"},
 }
@@ -463,10 +464,48 @@ func gitApply(c *simple, f *finding) {
 	}
 }
 
+var gitAdds = gitChanges("n,dry-run v,verbose f,force i,interactive p,patch e,edit u,update A,all no-all N,intent-to-add refresh ignore-errors " +
+	"renormalize chmod= pathspec-from-file=<")
+
+// gitAdd is git add. With force it takes what the repository ignores, such as secrets,
+// too: what that is has to be named.
+func gitAdd(c *simple, f *finding) {
+	a := gitAdds.read(c, f)
+	open := len(a.operands) == 0
+	for _, w := range a.operands {
+		open = open || pathspec(w) != w || oneOf(path.Clean(w.text), ". ..")
+	}
+	if a.has("force") && open {
+		f.raise(permission.RiskDestructive, "it adds files that the repository ignores, which may be secrets")
+	}
+}
+
+// pathspec is a word as git takes it: of a pattern the pattern, without what is before it
+// in :(...).
+func pathspec(w word) word {
+	if rest, magic := strings.CutPrefix(w.text, ":("); magic {
+		if _, name, closed := strings.Cut(rest, ")"); closed {
+			w.text = strings.ToLower(name)
+		}
+	}
+	w.pattern = w.pattern || strings.ContainsAny(w.text, "*?[")
+	return w
+}
+
 func gitStash(c *simple, f *finding) {
-	verb := "push"
-	if args := c.args(); len(args) > 0 && !strings.HasPrefix(args[0].text, "-") {
-		verb = args[0].text
+	verb, rest := "push", c.args()
+	if len(rest) > 0 && !strings.HasPrefix(rest[0].text, "-") {
+		verb, rest = rest[0].text, rest[1:]
+	}
+	if verb == "push" || verb == "save" {
+		a := f.parse(withArgs(c, rest), "p,patch S,staged k,keep-index no-keep-index q,quiet u,include-untracked no-include-untracked a,all "+
+			"m,message= pathspec-from-file=< pathspec-file-nul", named)
+		if a.has("all") {
+			f.raise(permission.RiskDestructive, "it takes away the files that the repository ignores, which may be secrets")
+		}
+		if verb == "push" {
+			pathspecs.add(a.operands, f)
+		}
 	}
 	switch verb {
 	case "list":
@@ -569,6 +608,9 @@ func gitSubmodule(c *simple, f *finding) {
 	case "status", "summary":
 	case "init", "sync", "absorbgitdirs", "set-branch", "deinit":
 		f.raise(permission.RiskWorkspace, "it changes the submodules of the repository")
+		if slices.ContainsFunc(args[1:], func(w word) bool { return oneOf(w.text, "-f --force") }) {
+			f.raise(permission.RiskDestructive, unsaved)
+		}
 	case "update", "add", "set-url":
 		f.raise(permission.RiskNetwork, "it fetches submodules from their remotes")
 		for _, w := range args[1:] {
@@ -626,6 +668,11 @@ func gitConfig(c *simple, f *finding) {
 	a := f.parse(c, gitConfigOptions, 0)
 	file, given := a.value("file")
 	if gitConfigReads(&a) {
+		for _, w := range c.args() {
+			if name := strings.ToLower(w.text); beginsWith(name, "http credential") || strings.Contains(name, "header") || strings.Contains(name, "token") {
+				f.raise(permission.RiskPrivileged, "it may show the person's token")
+			}
+		}
 		if given {
 			f.readFile(file)
 		}
@@ -639,6 +686,9 @@ func gitConfig(c *simple, f *finding) {
 		f.raise(permission.RiskPrivileged, "it changes a setting of all repositories")
 	}
 	all := a.operands
+	if a.has("rename-section") || len(all) > 0 && all[0].text == "rename-section" {
+		f.raise(permission.RiskOpaque, "git may run what the settings of another name hold")
+	}
 	if len(all) > 0 && oneOf(all[0].text, gitConfigVerbs) {
 		all = all[1:]
 	}
@@ -749,6 +799,7 @@ func forge(c *simple, f *finding) {
 	case verb == "alias" || verb == "extension" || verb == "config" || !known && verb != "api":
 		f.raise(permission.RiskOpaque, "air does not know what "+base(c.name())+" "+verb+" does")
 	default:
+		f.raise(permission.RiskNetwork, asksHosts)
 		f.raise(permission.RiskPrivileged, "it acts on the repository's host in the person's name")
 	}
 }

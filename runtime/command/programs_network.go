@@ -22,7 +22,7 @@ var networkPrograms = table{
 	"nslookup host whois ssh-keyscan":     row{risk: permission.RiskNetwork, why: asksHosts},
 	"nc ncat netcat":                      program(netcat),
 	"socat":                               row{risk: permission.RiskOpaque, why: "it joins anything to anything"},
-	"telnet ftp mosh ssh-copy-id rclone":  row{risk: permission.RiskPrivileged, why: elsewhereWorks},
+	"telnet ftp mosh ssh-copy-id rclone":  sends(elsewhereWorks),
 	"openssl":                             openssl,
 	"nmap":                                row{risk: permission.RiskPrivileged, why: "it searches other machines"},
 	"ssh":                                 program(ssh),
@@ -33,7 +33,7 @@ var networkPrograms = table{
 	"gpg":                                 row{risk: permission.RiskPrivileged, why: "it uses the person's keys"},
 	"age":                                 row{risk: permission.RiskWorkspace, operands: reads, options: "o,output=> r= R=< i=< e d p a"},
 	"aria2c yt-dlp":                       row{risk: permission.RiskOpaque, why: "it downloads files, and runs what its options name"},
-	"mail sendmail mutt":                  row{risk: permission.RiskPrivileged, why: "it sends mail"},
+	"mail sendmail mutt":                  sends("it sends mail"),
 	"oras crane skopeo":                   row{risk: permission.RiskNetwork, why: "it speaks to a registry"},
 	"cosign":                              row{risk: permission.RiskPrivileged, why: "it signs in the person's name"},
 }
@@ -218,6 +218,7 @@ func ssh(c *simple, f *finding) {
 		return
 	}
 	a := f.parse(c, sshOptions, stop)
+	f.raise(permission.RiskNetwork, asksHosts)
 	f.raise(permission.RiskPrivileged, elsewhereWorks)
 	f.sshSettings(&a)
 	if len(a.operands) == 0 {
@@ -261,6 +262,7 @@ func (f *finding) sshHost(w word, port string) {
 // copiesAway is scp and sftp.
 func copiesAway(c *simple, f *finding) {
 	a := f.parse(c, "3 4 6 A B C O p q R r T v b=! c= F=! i=< J= l= o=# P= S=! D=! X= a f N s=!", 0)
+	f.raise(permission.RiskNetwork, asksHosts)
 	f.raise(permission.RiskPrivileged, "it copies files to or from another machine")
 	f.sshSettings(&a)
 	port, given := a.value("P")
@@ -299,6 +301,7 @@ func rsync(c *simple, f *finding) {
 	f.raise(permission.RiskWorkspace, "it copies files")
 	for _, w := range a.operands {
 		if host, _, remote := strings.Cut(w.text, ":"); remote && !strings.Contains(host, "/") {
+			f.raise(permission.RiskNetwork, asksHosts)
 			f.raise(permission.RiskPrivileged, "it copies files to or from another machine")
 		}
 	}

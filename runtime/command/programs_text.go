@@ -146,6 +146,17 @@ func grep(c *simple, f *finding) {
 	} else {
 		reads.add(files, f)
 	}
+	f.includes(&a)
+}
+
+// includes reads the names to which an option limits a search, where they are written like
+// files.
+func (f *finding) includes(a *arguments) {
+	for _, o := range a.flags {
+		if oneOf(o.name, "include glob iglob") && !strings.HasPrefix(o.value.text, "!") {
+			f.readNamed(word{text: strings.ToLower(o.value.text), pattern: strings.ContainsAny(o.value.text, "*?["), unknown: o.value.unknown})
+		}
+	}
 }
 
 const ripgrepOptions spec = "e,regexp= f,file=< A,after-context= B,before-context= C,context= g,glob= iglob= t,type= T,type-not= type-add= " +
@@ -167,6 +178,7 @@ func ripgrep(c *simple, f *finding) {
 		files = files[1:]
 	}
 	readsTrees.add(files, f)
+	f.includes(&a)
 }
 
 const patched = "it changes the files that the patch names"

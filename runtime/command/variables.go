@@ -23,6 +23,35 @@ func changesWhatRuns(name string, v value) bool {
 	return slices.ContainsFunc(runPrefixes, begins) || slices.ContainsFunc(runEndings, ends)
 }
 
+// exportChanges reports whether a variable does the same that a command puts into the
+// environment on purpose. In the shell alone names like these say nothing.
+func exportChanges(name string, v value) bool {
+	upper := strings.ToUpper(name)
+	ends := func(ending string) bool { return strings.HasSuffix(upper, ending) }
+	switch {
+	case slices.ContainsFunc(openers, ends):
+		return v.kind != textValue || !harmlessValues[v.text]
+	case ends("FLAGS"), ends("_ARGS"):
+		return !plainSetting("FLAGS", v)
+	}
+	return slices.ContainsFunc(exportEndings, ends)
+}
+
+// plainSetting reports whether a variable holds no more than make would take on its
+// command line.
+func plainSetting(name string, v value) bool {
+	return v.kind == numberValue || v.kind == textValue && plainVariable(name, v.text)
+}
+
+// expanders are programs that put variables of the environment into the commands that
+// they run.
+var expanders = set("make gmake bmake pmake ninja samu rake scons meson cmake configure dotnet msbuild xbuild")
+
+var (
+	openers       = []string{"_PAGER", "_EDITOR", "_BROWSER"}
+	exportEndings = []string{"_EXEC", "_SWITCHES", "_OVERRIDE", "_COMPILER", "_COMMAND", "_CMD", "_CONFIG_PATH", "_OUTPUT_FILE", "_PROFILE_FILE"}
+)
+
 // runEndings are of variables that hold options of a program, or code that it loads.
 var runEndings = []string{"_OPTS", "_OPTIONS", "_ADDOPTS", "_PLUGINS", "_PRELOAD", "_WRAPPER", "_LAUNCHER"}
 
@@ -40,6 +69,8 @@ var runVariables = set(`
 	LUA_PATH LUA_CPATH PHPRC PHP_INI_SCAN_DIR TCLLIBPATH R_PROFILE R_ENVIRON R_PROFILE_USER R_ENVIRON_USER
 	RIPGREP_CONFIG_PATH GREP_OPTIONS ACKRC ACK_OPTIONS FZF_DEFAULT_COMMAND FZF_DEFAULT_OPTS CURL_HOME WGETRC GNUPGHOME
 	ZIPOPT UNZIP UNZIPOPT ZIPINFO ZIPINFOOPT TAPE XZ_OPT XZ_DEFAULTS GZIP BZIP BZIP2 DEPENDENCIES_OUTPUT SUNPRO_DEPENDENCIES MAGIC BC_ENV_ARGS DC_ENV_ARGS TMPDIR
+	TOX_OVERRIDE BAT_CONFIG_PATH MANPATH MANROFFOPT ERL_AFLAGS ERL_FLAGS ERL_ZFLAGS OCAMLPARAM SWIFT_EXEC JAVACMD ANT_ARGS HARNESS_PERL_SWITCHES OUTPUT_OPTION
+	COVERAGE_FILE RUFF_OUTPUT_FILE NODE_COMPILE_CACHE LLVM_PROFILE_FILE GMON_OUT_PREFIX
 	RUSTFMT NODE_REDIRECT_WARNINGS NODE_V8_COVERAGE AWKPATH AWKLIBPATH M4PATH TEXINPUTS
 	HTTP_PROXY HTTPS_PROXY FTP_PROXY ALL_PROXY NO_PROXY RES_OPTIONS HOSTALIASES LOCALDOMAIN
 	SSL_CERT_FILE SSL_CERT_DIR SSLKEYLOGFILE CURL_CA_BUNDLE REQUESTS_CA_BUNDLE OPENSSL_CONF OPENSSL_ENGINES OPENSSL_MODULES
@@ -51,7 +82,7 @@ var runVariables = set(`
 var runPrefixes = []string{
 	"LD_", "DYLD_", "BASH_", "GIT_", "PYTHON", "PERL5", "RUBY", "GEM_", "BUNDLE_", "YARN_", "PNPM_", "PIP_", "UV_", "POETRY_", "CONDA_",
 	"CARGO_BUILD_", "CARGO_TARGET_", "CARGO_ALIAS_", "CARGO_REGISTR", "CARGO_SOURCE_", "CARGO_HTTP_", "CARGO_NET_", "CARGO_PROFILE_", "CMAKE_", "PKG_CONFIG",
-	"CCACHE_", "SCCACHE_", "DISTCC_", "LUA_INIT", "DOCKER_", "AWS_", "AZURE_", "TF_", "ANSIBLE_", "VAULT_", "SSH_", "AIR_",
+	"CCACHE_", "SCCACHE_", "DISTCC_", "LUA_INIT", "DOCKER_", "AWS_", "AZURE_", "TF_", "ANSIBLE_", "VAULT_", "SSH_", "AIR_", "GROFF_", "TS_NODE_",
 }
 
 var harmlessVariables = set(`

@@ -44,6 +44,7 @@ func (a *analysis) foreground(s *shell, st *syntax.Stmt) (onFail *shell) {
 	onFail = a.command(s, st.Cmd, r.stdin)
 	for _, e := range r.effects {
 		a.add(e)
+		a.noteUse(e, "", false)
 	}
 	if r.opens { // where a file cannot be opened, the command does not run
 		onFail = onFail.orClone(s)
@@ -163,6 +164,9 @@ func (a *analysis) declareFunc(s *shell, f *syntax.FuncDecl) {
 	if f.Name == nil {
 		a.unknown("a function has no name")
 		return
+	}
+	if oneOf(f.Name.Value, "command_not_found_handle command_not_found_handler") {
+		a.unknown("the shell calls " + f.Name.Value + " for each program that is not there")
 	}
 	s.setFunc(f.Name.Value, f.Body)
 }

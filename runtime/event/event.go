@@ -79,6 +79,9 @@ var durable = []string{
 	SecretSet, SecretRemoved,
 }
 
+// Durable lists the built-in types whose events are stored.
+func Durable() []string { return slices.Clone(durable) }
+
 // IsDurable reports whether events of the built-in type are stored.
 func IsDurable(eventType string) bool { return slices.Contains(durable, eventType) }
 

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/aircoding/air/internal/atomicfile"
 )
@@ -68,7 +69,7 @@ func (h head) start() link { return link{mac: h.key.sum(forStart, []byte(h.name)
 
 // read returns the newest link that has a good seal; ok is false when none has.
 func (h head) read() (newest link, ok bool, err error) {
-	f, err := os.Open(h.path)
+	f, err := os.OpenFile(h.path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe there is an error, no wait
 	if errors.Is(err, fs.ErrNotExist) {
 		return link{}, false, nil
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/aircoding/air/internal/atomicfile"
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/regular"
 )
 
 // Key proves that an event was recorded by AIR. Who holds it can forge a chain.
@@ -29,7 +30,7 @@ func LoadKey(dir string) (Key, error) {
 }
 
 func readKey(path string) (key Key, err error) {
-	data, err := os.ReadFile(path)
+	data, err := regular.Read(path, 1<<10, true)
 	if err != nil {
 		return key, err
 	}

@@ -12,9 +12,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/regular"
 )
 
 var ctx = context.Background()
@@ -280,6 +282,16 @@ func TestLoadKeyTruncated(t *testing.T) {
 	}
 	if _, err := LoadKey(dir); !fault.Is(err, fault.Integrity) {
 		t.Errorf("got %v, want an integrity error", err)
+	}
+}
+
+func TestLoadKeyFromNoFile(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(dir, "events.key"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := LoadKey(dir); !errors.Is(err, regular.ErrNot) {
+		t.Errorf("a pipe: got %v", err)
 	}
 }
 

@@ -101,7 +101,7 @@ func deviceByName(at string, write bool) bool {
 // a folder with all in it.
 var (
 	secretNames = []string{
-		".env", "auth.json", "secring.gpg",
+		".env", "auth.json", "secring.gpg", ".npmrc", ".netrc", ".pypirc", ".git-credentials",
 		"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk",
 	}
 	secretBeginning = ".env."
@@ -113,7 +113,11 @@ var (
 var obeyedNames = []string{
 	".claude", ".cursor", ".vscode", ".idea", ".husky",
 	".mcp.json", ".envrc", ".gitlab-ci.yml", ".gitattributes", ".gitmodules",
+	"claude.md", "agents.md", "gemini.md", ".pre-commit-config.yaml",
 }
+
+// obeyedPaths are the same in a folder that holds other files, too.
+var obeyedPaths = []string{".github/workflows", ".cargo/config.toml", ".cargo/config"}
 
 func projectClass(rel string, kind Kind) Class {
 	switch {
@@ -142,7 +146,7 @@ func isSecretName(name string) bool {
 }
 
 func isObeyed(at string) bool {
-	if strings.Contains("/"+at+"/", "/.github/workflows/") {
+	if slices.ContainsFunc(obeyedPaths, func(path string) bool { return strings.Contains("/"+at+"/", "/"+path+"/") }) {
 		return true
 	}
 	return slices.ContainsFunc(obeyedNames, func(name string) bool { return hasName(at, name) })

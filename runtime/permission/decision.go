@@ -119,6 +119,8 @@ type Question struct {
 	Rules []string
 	// OnceOnly is true when the choice "session" is not offered either.
 	OnceOnly bool
+	// Learning is true when rules are proposed from what is allowed.
+	Learning bool
 }
 
 // Choice is a person's answer.

@@ -31,6 +31,9 @@ type Options struct {
 	Unconfined bool
 	Paths      *Paths
 	Clock      func() time.Time
+	// Judge names the effects of a command, for what is said of grants; nil where nobody
+	// can tell.
+	Judge func(command string) []Effect
 	// Profile is the ceiling of the project's active profile, nil without one. It
 	// only denies.
 	Profile func(Request, Effect) (reason string, denied bool)

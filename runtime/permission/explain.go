@@ -1,9 +1,6 @@
 package permission
 
-import (
-	"fmt"
-	"time"
-)
+import "time"
 
 // Explanation is every layer's answer for one effect, and the one that counts.
 type Explanation struct {
@@ -103,78 +100,4 @@ func describe(rules []*rule) []RuleInfo {
 		infos = append(infos, info)
 	}
 	return infos
-}
-
-// GrantInfo describes a grant to people.
-type GrantInfo struct {
-	Grant
-	Warning string `json:"warning,omitempty"` // that it opens nothing
-}
-
-// GrantInfos are Grants, with what is to be said of each.
-func (e *Engine) GrantInfos() []GrantInfo {
-	set := e.grants.now.Load()
-	infos := []GrantInfo{}
-	for i, g := range set.grants {
-		if !expired(g.Expires, e.clock) {
-			infos = append(infos, GrantInfo{g, e.opensNothing(set.rules[i])})
-		}
-	}
-	return infos
-}
-
-// opensNothing says why a stored grant opens nothing, "" where it does or where that
-// cannot be told: it is tried on one thing that its pattern names.
-func (e *Engine) opensNothing(g *grantRule) (why string) {
-	if g.inactive != "" {
-		return g.inactive
-	}
-	r := Request{Subject: Subject{Tool: "air", BuiltIn: true}, SessionID: g.session}
-	var c *Caller
-	if g.capability != "" {
-		r.Chain = []Caller{{Capability: g.capability, Digest: g.digest}}
-		c = &r.Chain[0]
-	}
-	for _, kind := range g.kinds() {
-		f, known := e.named(g, kind)
-		if !known {
-			return ""
-		}
-		d, denied := e.floor(&r, &f)
-		if !denied {
-			d, denied = e.profile(&r, &f)
-		}
-		if !denied {
-			d = e.permitOne(&r, c, &f)
-		}
-		switch {
-		case d.Verdict == Deny:
-			why = fmt.Sprintf("the grant opens nothing: %s is denied: %s (%s)", d.Effect, d.Reason, d.Rule)
-		case d.Verdict == Ask && d.NoAlways:
-			why = fmt.Sprintf("the grant opens nothing: %s is asked about in each session: %s; --this-session allows it for this one", d.Effect, d.Reason)
-		default:
-			return ""
-		}
-	}
-	return why
-}
-
-// named is an effect that a grant is about, in which wildcards are a name of their own.
-// It is not known where the pattern says less than that.
-func (e *Engine) named(g *grantRule, kind Kind) (f Effect, known bool) {
-	m := &g.matchers[len(g.matchers)-1]
-	f = Effect{Kind: kind, Target: sample(m.text, "any-name"), ScriptSHA256: g.script}
-	switch {
-	case kind == Run: // with a risk that may be allowed for always, as it is not known
-		f.Target, f.Risk = g.pattern, RiskDestructive
-		if !checkArgv(f.Target) {
-			return f, false
-		}
-	case kind == Net:
-		f, err := NetTarget(g.pattern)
-		return f, err == nil
-	case kind.IsPath():
-		f.Class = e.paths.classify(f.place(f.Target), kind, 0)
-	}
-	return f, m.matches(targetOf(kind, f.Target))
 }

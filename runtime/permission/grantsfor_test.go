@@ -102,7 +102,8 @@ func TestGrantInfos(t *testing.T) {
 		{Grant{Rule: "allow: read(~/.ssh/config)", Session: session, For: "csv@" + digestA}, "is denied"}, // a floor
 		{Grant{Rule: "allow: overwrite(a.txt)", For: "csv@" + digestA}, ""},
 		{Grant{Rule: "allow: run(rm -rf build)"}, "is denied"},
-		{Grant{Rule: "allow: run(rm *)"}, ""}, // not known
+		{Grant{Rule: "allow: run(rm *)"}, "run(rm any-name) is denied"},
+		{Grant{Rule: "allow: run(rm x-*)"}, ""}, // not known
 		{Grant{Rule: "allow: run(make build)", ScriptSHA256: scriptOne}, ""},
 		{Grant{Rule: "allow: net(https://evil.example:443)"}, "is denied"},
 		{Grant{Rule: "allow: net(http://localhost:80)"}, "is asked about in each session"},
@@ -119,6 +120,44 @@ func TestGrantInfos(t *testing.T) {
 		infos := e.GrantInfos()
 		if len(infos) != 1 || infos[0].ID != g.ID || (infos[0].Warning == "") != (c.want == "") || !strings.Contains(infos[0].Warning, c.want) {
 			t.Errorf("%+v: %+v, want %q", c.grant, infos, c.want)
+		}
+		if _, err := e.Revoke(t.Context(), g.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What is said of a grant of a command is by what the command risks, see docs/permissions.md:
+// a stored grant opens no privileged one.
+func TestGrantInfosOfCommands(t *testing.T) {
+	e, err := Load(Options{Paths: newPlace(t).paths, Judge: func(command string) []Effect {
+		risks := map[string]Risk{
+			"sudo": RiskPrivileged, "sudo any-name": RiskPrivileged, "sudo ls": RiskPrivileged, "kill": RiskReadOnly, "kill any-name": RiskPrivileged,
+			"python": RiskOpaque, "python any-name": RiskWorkspace, "git push": RiskNetwork, "make any-name": RiskWorkspace, "make": RiskWorkspace,
+		}
+		return []Effect{{Kind: Run, Target: "another", Risk: RiskOpaque}, {Kind: Run, Target: command, Risk: risks[command], Why: "why"}}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const nothing, notAll = "the grant opens nothing: ", "the grant does not open all that it matches: "
+	for _, c := range []struct{ pattern, session, want string }{
+		{"sudo ls", "", nothing + "run(sudo ls) is asked about in each session: why; --this-session"},
+		{"sudo **", "", nothing + "run(sudo any-name)"},
+		{"sudo **", "s1", ""},
+		{"kill **", "", notAll + "run(kill any-name)"},
+		{"python **", "", ""},
+		{"git push", "", ""},
+		{"make **", "", ""},
+		{"**", "", ""}, // it names no program
+	} {
+		g, err := e.AddGrant(t.Context(), Grant{Rule: "allow: run(" + c.pattern + ")", Session: c.session})
+		if err != nil {
+			t.Fatal(err)
+		}
+		infos := e.GrantInfos()
+		if got := infos[0].Warning; !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+			t.Errorf("%s: %q, want %q", c.pattern, got, c.want)
 		}
 		if _, err := e.Revoke(t.Context(), g.ID); err != nil {
 			t.Fatal(err)

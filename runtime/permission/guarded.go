@@ -10,7 +10,7 @@ type Guarded struct{ Names, Beginnings, Endings []string }
 func GuardedFrom(kind Kind) Guarded {
 	names := slices.Concat(secretNames, []string{".git", ".air"})
 	if kind != Read {
-		names = append(slices.Concat(names, obeyedNames), ".github")
+		names = append(slices.Concat(names, obeyedNames), ".github", ".cargo")
 	}
 	return Guarded{names, []string{secretBeginning}, slices.Clone(secretEndings)}
 }

@@ -131,7 +131,11 @@ func (p *page) choices(q *Question) {
 	if len(rules.lines) > maxScreen {
 		q.Rules = nil
 	}
-	p.line("  o = once")
+	if q.Learning {
+		p.line("  o = yes: a rule for it is proposed when the call has ended")
+	} else {
+		p.line("  o = once")
+	}
 	if !q.OnceOnly {
 		p.line("  s = for this session")
 	}

@@ -53,11 +53,14 @@ func loadRules(file string, t Tier, p *Paths) (rules []*rule, text []byte, err e
 	return rules, text, err
 }
 
-// CheckRules refuses a project's rules that could not be loaded. file is how the error
-// names them.
-func CheckRules(file string, text []byte, p *Paths) error {
-	_, err := parseRules(text, file, TierProject, p)
-	return err
+// CheckRules describes a project's rules, and refuses those that could not be loaded. file
+// is how both name them.
+func CheckRules(file string, text []byte, p *Paths) ([]RuleInfo, error) {
+	rules, err := parseRules(text, file, TierProject, p)
+	if err != nil {
+		return nil, err
+	}
+	return describe(rules), nil
 }
 
 func parseRules(text []byte, file string, t Tier, p *Paths) ([]*rule, error) {
@@ -69,8 +72,11 @@ func parseRules(text []byte, file string, t Tier, p *Paths) ([]*rule, error) {
 	if at := emptyValue(asJSON); at != "" {
 		return nil, badRules(file, lines[at], fmt.Errorf("%s has no value: a rule for nobody or until never is not what it looks like; leave the key out", path.Base(at)))
 	}
+	if _, written := lines["/schema_version"]; !written {
+		return nil, badRules(file, 1, errors.New("schema_version: 1 is missing"))
+	}
 	if doc.SchemaVersion != 1 {
-		return nil, badRules(file, max(1, lines["/schema_version"]), fmt.Errorf("schema_version is %d, this air knows 1", doc.SchemaVersion))
+		return nil, badRules(file, lines["/schema_version"], fmt.Errorf("schema_version is %d, this air knows 1", doc.SchemaVersion))
 	}
 	var rules []*rule
 	for i, written := range doc.Rules {

@@ -11,7 +11,8 @@ import (
 func TestBadRules(t *testing.T) {
 	p := newPlace(t)
 	for _, c := range []struct{ text, want string }{
-		{"rules: []", "rules.yaml:1: schema_version is 0"},
+		{"rules: []", "rules.yaml:1: schema_version: 1 is missing"},
+		{"schema_version: 0\nrules: []", "rules.yaml:1: schema_version is 0"},
 		{"schema_version: 2\nrules: []", "rules.yaml:1: schema_version is 2"},
 		{"schema_version: 1\nrule: []", `rules.yaml:2: unknown key "rule", did you mean "rules"`},
 		{"schema_version: 1\nrules:\n  - alow: read(x)", `rules.yaml:3: unknown key "alow", did you mean "allow"`},

@@ -69,7 +69,7 @@ func (s *Store) Set(ctx context.Context, name, value string) error {
 	if err := private(s.dir, true); err != nil {
 		return err
 	}
-	unlock, err := home.Lock(ctx, filepath.Join(s.dir, ".lock"))
+	unlock, err := s.lock(ctx)
 	if err != nil {
 		return err
 	}
@@ -78,6 +78,20 @@ func (s *Store) Set(ctx context.Context, name, value string) error {
 		return err
 	}
 	return fault.IO("storing the secret "+name, atomicfile.Write(s.path(name), []byte(value), 0o600))
+}
+
+// lock keeps other writers out, and removes the values that those left behind that were
+// killed.
+func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
+	unlock, err = home.Lock(ctx, filepath.Join(s.dir, ".lock"))
+	if err != nil {
+		return nil, err
+	}
+	if err := atomicfile.RemoveStale(s.dir, 0); err != nil {
+		unlock()
+		return nil, fault.IO("removing what is left of secrets", err)
+	}
+	return unlock, nil
 }
 
 // room refuses one secret too many.
@@ -194,14 +208,19 @@ func (s *Store) Values() ([]string, error) {
 }
 
 // Remove forgets a secret.
-func (s *Store) Remove(name string) error {
+func (s *Store) Remove(ctx context.Context, name string) error {
 	if err := CheckName(name); err != nil {
 		return err
 	}
-	if s.dir == "" {
+	if _, err := os.Lstat(s.dir); s.dir == "" || errors.Is(err, fs.ErrNotExist) {
 		return unknown(name)
 	}
-	err := os.Remove(s.path(name))
+	unlock, err := s.lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	err = os.Remove(s.path(name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return unknown(name)
 	}

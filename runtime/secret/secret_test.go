@@ -3,6 +3,7 @@ package secret
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -67,7 +68,7 @@ func TestNames(t *testing.T) {
 		if _, err := s.Value(name); code(err) != "bad_name" {
 			t.Errorf("Value(%q): %v", name, err)
 		}
-		if err := s.Remove(name); code(err) != "bad_name" {
+		if err := s.Remove(ctx, name); code(err) != "bad_name" {
 			t.Errorf("Remove(%q): %v", name, err)
 		}
 	}
@@ -93,15 +94,37 @@ func TestSizes(t *testing.T) {
 
 func TestRemove(t *testing.T) {
 	s := newStore(t)
-	if err := s.Remove("a"); code(err) != "unknown_secret" {
+	if err := s.Remove(ctx, "a"); code(err) != "unknown_secret" {
 		t.Errorf("got %v", err)
 	}
 	set(t, s, "a", "value")
-	if err := s.Remove("a"); err != nil {
+	if err := s.Remove(ctx, "a"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Value("a"); code(err) != "unknown_secret" {
 		t.Errorf("got %v", err)
+	}
+}
+
+// The value that a killed writer left behind goes with the next change.
+func TestLeftBehind(t *testing.T) {
+	s := newStore(t)
+	left := s.path(".tmp-1234")
+	for name, change := range map[string]func() error{
+		"set":     func() error { return s.Set(ctx, "a", "value") },
+		"remove":  func() error { return s.Remove(ctx, "a") },
+		"unknown": func() error { _ = s.Remove(ctx, "none"); return nil },
+	} {
+		set(t, s, "a", "value")
+		if err := os.WriteFile(left, []byte("old value"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := change(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := os.Lstat(left); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s leaves it: %v", name, err)
+		}
 	}
 }
 
@@ -215,7 +238,7 @@ func TestZeroStore(t *testing.T) {
 	if _, err := s.Value("a"); code(err) != "unknown_secret" {
 		t.Errorf("got %v", err)
 	}
-	if err := s.Remove("a"); code(err) != "unknown_secret" {
+	if err := s.Remove(ctx, "a"); code(err) != "unknown_secret" {
 		t.Errorf("got %v", err)
 	}
 }

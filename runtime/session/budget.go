@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"time"
 
 	"github.com/aircoding/air/runtime/event"
@@ -25,35 +24,18 @@ CREATE TABLE IF NOT EXISTS used (
 ) WITHOUT ROWID;
 `
 
-// meter holds the statements that count: they run in the transactions of a call's
+// newMeter prepares the statement that counts: it runs in the transactions of a call's
 // events.
-type meter struct {
-	read, add *sql.Stmt
-}
-
-func newMeter(db *sql.DB) (m meter, err error) {
-	if m.read, err = db.Prepare(`SELECT calls, bytes_out, wall_ns FROM used WHERE account = ?`); err != nil {
-		return m, err
-	}
-	m.add, err = db.Prepare(`INSERT INTO used (account, calls, bytes_out, wall_ns) VALUES (?, ?, ?, ?)
+func newMeter(db *sql.DB) (*sql.Stmt, error) {
+	return db.Prepare(`INSERT INTO used (account, calls, bytes_out, wall_ns) VALUES (?, ?, ?, ?)
 		ON CONFLICT (account) DO UPDATE SET calls = calls + excluded.calls, bytes_out = bytes_out + excluded.bytes_out, wall_ns = wall_ns + excluded.wall_ns
 		RETURNING calls, bytes_out, wall_ns`)
-	return m, err
-}
-
-// Used returns what an account used, a capability or "" for the session as a whole, as
-// the transaction sees it.
-func (s *Session) Used(tx *sql.Tx, account string) (used Usage, err error) {
-	err = used.scan(tx.Stmt(s.meter.read).QueryRow(account))
-	if errors.Is(err, sql.ErrNoRows) {
-		return Usage{}, nil
-	}
-	return used, err
 }
 
 // Charge adds to what an account used, as part of the transaction, and returns all of it.
+// What is below 0 is given back.
 func (s *Session) Charge(tx *sql.Tx, account string, add Usage) (now Usage, err error) {
-	err = now.scan(tx.Stmt(s.meter.add).QueryRow(account, add.Calls, add.BytesOut, add.Wall.Nanoseconds()))
+	err = now.scan(tx.Stmt(s.meter).QueryRow(account, add.Calls, add.BytesOut, add.Wall.Nanoseconds()))
 	return now, err
 }
 

@@ -39,17 +39,7 @@ func TestUsage(t *testing.T) {
 	if got, err := s.Usage(ctx); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v: %v", got, want, err)
 	}
-	err := s.Events.Change(ctx, func(tx *sql.Tx) error {
-		for account, want := range map[string]Usage{"": want[""], "none": {}} {
-			if got, err := s.Used(tx, account); err != nil || got != want {
-				t.Errorf("%q: got %v, want %v: %v", account, got, want, err)
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		t.Error(err)
-	}
+	charge(t, other, "", Usage{-1, -25, 0}, Usage{1, 0, 3*time.Second + 1})
 }
 
 // What a transaction charges is there with its event or not at all.

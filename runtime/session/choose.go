@@ -14,6 +14,7 @@ import (
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/home"
 	"github.com/aircoding/air/internal/ids"
+	"github.com/aircoding/air/internal/regular"
 	"github.com/aircoding/air/runtime/event"
 )
 
@@ -117,6 +118,8 @@ func (pl place) ids() ([]string, error) {
 	return all, nil
 }
 
+const maxState = 4 << 10
+
 // state is what current.json holds.
 type state struct {
 	SchemaVersion int    `json:"schema_version"`
@@ -126,7 +129,7 @@ type state struct {
 // current returns the id of the current session, "" when there is none, also because
 // its folder or the note of it was removed.
 func (pl place) current() (string, error) {
-	text, err := os.ReadFile(pl.path("state", "current.json"))
+	text, err := regular.Read(pl.path("state", "current.json"), maxState, false)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}

@@ -33,7 +33,7 @@ type Session struct {
 	Events    *event.Store
 	Artifacts *artifact.Store
 
-	meter meter
+	meter *sql.Stmt // see newMeter
 }
 
 const schema = `

@@ -3,17 +3,20 @@ package session
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/home"
+	"github.com/aircoding/air/internal/regular"
 	"github.com/aircoding/air/runtime/artifact"
 	"github.com/aircoding/air/runtime/event"
 )
@@ -124,7 +127,13 @@ func TestCurrentFile(t *testing.T) {
 			t.Errorf("%q: got %v, want an integrity error with a hint", bad, err)
 		}
 	}
+	if err := errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o600)); err != nil {
+		t.Fatal(err)
+	}
 	p, h := layout(dir)
+	if _, err := Current(ctx, p, h, Options{}); !errors.Is(err, regular.ErrNot) {
+		t.Errorf("a pipe: %v", err)
+	}
 	if id, err := Use(ctx, p, h, s.ID); err != nil || id != s.ID {
 		t.Errorf("the hint's way out: %s %v", id, err)
 	}
