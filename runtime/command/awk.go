@@ -1,9 +1,9 @@
 package command
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/aircoding/air/internal/lazyregexp"
 	"github.com/aircoding/air/runtime/permission"
 )
 
@@ -37,7 +37,7 @@ func awk(c *simple, f *finding) {
 	}
 }
 
-var assignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
+var assignment = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
 func (f *finding) awkScript(script word) {
 	if script.unknown || script.pattern {

@@ -1,12 +1,13 @@
 package command
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/aircoding/air/internal/lazyregexp"
 )
 
 // fields expands the words of a command, as far as they are known.
@@ -159,7 +160,7 @@ func (x *expansion) flush() {
 
 // leadsUp finds patterns whose matches may lie above the folder before the pattern: those
 // that match .., or have it after the first mark of a pattern.
-var leadsUp = regexp.MustCompile(`(^|/)\.[*?]|(^|/)\.?\[[^!^]|[*?\[\\].*/\.\.(/|$)`)
+var leadsUp = lazyregexp.New(`(^|/)\.[*?]|(^|/)\.?\[[^!^]|[*?\[\\].*/\.\.(/|$)`)
 
 func (x *expansion) part(part syntax.WordPart, quoted bool) {
 	switch p := part.(type) {
@@ -389,4 +390,4 @@ func singleQuoted(q *syntax.SglQuoted) (text string, ok bool) {
 	return text, err == nil && utf8.ValidString(text) && !strings.ContainsRune(text, 0)
 }
 
-var plainEscapes = regexp.MustCompile(`^(?s:[^\\]|\\[abeEfnrtv\\'"?]|\\[0-3]?[0-7]{1,2}|\\x[0-9A-Fa-f]{1,2}|\\u[0-9A-Fa-f]{1,4}|\\U[0-9A-Fa-f]{1,8})*$`)
+var plainEscapes = lazyregexp.New(`^(?s:[^\\]|\\[abeEfnrtv\\'"?]|\\[0-3]?[0-7]{1,2}|\\x[0-9A-Fa-f]{1,2}|\\u[0-9A-Fa-f]{1,4}|\\U[0-9A-Fa-f]{1,8})*$`)

@@ -1,10 +1,10 @@
 package command
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/aircoding/air/internal/lazyregexp"
 	"github.com/aircoding/air/runtime/permission"
 )
 
@@ -199,7 +199,7 @@ const jqOptions spec = "f,from-file=! L,library-path=! indent= tab n,null-input 
 	"C,color-output M,monochrome-output c,compact-output e,exit-status R,raw-input h,help V,version seq stream stream-errors raw-output0 " +
 	"unbuffered b,binary build-configuration"
 
-var jqImports = regexp.MustCompile(`(import|include)\s*"`)
+var jqImports = lazyregexp.New(`(import|include)\s*"`)
 
 // jq has options with two values. Its programs cannot write or run anything, but import
 // what no word names.

@@ -8,13 +8,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"syscall"
 	"time"
 
 	"github.com/aircoding/air/internal/atomicfile"
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/home"
+	"github.com/aircoding/air/internal/lazyregexp"
 	"github.com/aircoding/air/internal/regular"
 )
 
@@ -41,7 +41,7 @@ type Info struct {
 	Problem string `json:"problem,omitempty"`
 }
 
-var nameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
+var nameForm = lazyregexp.New(`^[a-z0-9][a-z0-9_-]{0,63}$`)
 
 // CheckName refuses what is no name of a secret.
 func CheckName(name string) error {
