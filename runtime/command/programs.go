@@ -128,8 +128,6 @@ type raise struct {
 	why   string
 }
 
-func (r row) program() program { return r.find }
-
 // helps reports whether a program is only asked what it is.
 func helps(c *simple) bool {
 	if len(c.words) != 2 || c.words[1].unknown || c.words[1].pattern {

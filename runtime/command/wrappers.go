@@ -34,7 +34,7 @@ var wrappers = map[string]program{
 	"watch":     watch,
 	"script":    typescript,
 	"xargs":     runXargs,
-	"parallel":  row{risk: permission.RiskOpaque, why: "parallel puts commands together from what it reads"}.program(),
+	"parallel":  row{risk: permission.RiskOpaque, why: "parallel puts commands together from what it reads"}.find,
 
 	"bash": runShell, "sh": runShell, "dash": runShell, "ash": runShell, "rbash": runShell,
 	"zsh": otherShell, "ksh": otherShell, "mksh": otherShell, "fish": otherShell, "csh": otherShell, "tcsh": otherShell,
