@@ -22,6 +22,7 @@ import (
 type Access struct {
 	Files     Files
 	Artifacts Artifacts
+	Commands  Commands
 
 	registry *Registry
 	run      *run
@@ -87,6 +88,7 @@ func (r *Registry) act(ctx context.Context, c *run, decisions []permission.Decis
 	r.handOver(ctx, c.call.parent, c, c.call.Input)
 	access := &Access{registry: r, run: c}
 	access.Files = &files{registry: r, run: c, decisions: decisions}
+	access.Commands = Commands{registry: r, run: c, decisions: decisions}
 	access.Artifacts = Artifacts{registry: r, run: c, decisions: decisions}
 	result, err := c.tool.Implementation.Run(ctx, access, c.call.Input)
 	if ended := c.ended.Load(); ended != nil {
@@ -231,14 +233,51 @@ func (a *Access) publish(ctx context.Context, eventType string, payload json.Raw
 }
 
 // NoteRead records that this task has seen the file with the digest. What a
-// capability read for itself, nobody else has seen.
+// capability read for itself, nobody else has seen, and it itself for the length of its
+// call.
 func (a *Access) NoteRead(ctx context.Context, path, sha256 string) error {
-	if !a.Direct() {
-		return nil
-	}
 	resolved, err := a.registry.resolve(a.run, permission.Effect{Kind: permission.Read, Target: path})
 	if err != nil {
 		return err
 	}
+	if guest := a.run.guest(); guest != nil {
+		guest.saw(resolved.Target, sha256)
+		return nil
+	}
 	return a.registry.config.Session.RecordRead(ctx, resolved.Target, sha256)
+}
+
+// LastRead returns the hex digest of the file as it was last seen, by NoteRead; ok is false
+// when it has not been.
+func (a *Access) LastRead(ctx context.Context, path string) (sha256 string, ok bool, err error) {
+	resolved, err := a.registry.resolve(a.run, permission.Effect{Kind: permission.Read, Target: path})
+	if err != nil {
+		return "", false, err
+	}
+	if guest := a.run.guest(); guest != nil {
+		sha256, ok = guest.hasSeen(resolved.Target)
+		return sha256, ok, nil
+	}
+	return a.registry.config.Session.LastRead(ctx, resolved.Target)
+}
+
+// maxSeen bounds the files that one call of a capability is known to have seen.
+const maxSeen = 10_000
+
+func (c *run) saw(canonical, sha256 string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.seen == nil {
+		c.seen = map[string]string{}
+	}
+	if _, again := c.seen[canonical]; again || len(c.seen) < maxSeen {
+		c.seen[canonical] = sha256
+	}
+}
+
+func (c *run) hasSeen(canonical string) (sha256 string, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	sha256, ok = c.seen[canonical]
+	return sha256, ok
 }

@@ -32,6 +32,9 @@ func (r *Registry) canonical(c *run, plan []permission.Effect) ([]permission.Eff
 	scripts := binder{files: &files{registry: r, run: c}}
 	for _, e := range plan {
 		e, err := r.resolve(c, e)
+		if err == nil && e.Kind == permission.Signal {
+			e, err = r.resolveSignal(c, e)
+		}
 		if err == nil {
 			err = r.checkNames(e)
 		}

@@ -45,7 +45,9 @@ type Config struct {
 	// own, or repeatedly gave instructions about air's policy. The reason is words for
 	// behind its name.
 	Misbehaved func(ctx context.Context, capability, reason string)
-	Strikes    Strikes // nil: counted in this process
+	Strikes    Strikes   // nil: counted in this process
+	Launcher   Launcher  // nil: no programs run
+	Processes  Processes // nil: no process is signalled
 }
 
 // Registry holds the tools of one session and calls them.
@@ -90,10 +92,12 @@ type run struct {
 	chain     []permission.Caller // capabilities above, outermost first
 	started   time.Time
 	artifacts []string
-	handed    map[string]bool // artifacts that the capability may read though they are not its own
-	nested    atomic.Int64    // calls made below, however deep; counted in the outermost run
-	approvals approvals       // of the call that a person or their agent made, for all that is nested in it
-	journal   runJournal      // likewise: what the call changes
+	seen      map[string]string // digests of files that the capability's call has seen
+	found     map[int]Process   // processes that were decided about
+	handed    map[string]bool   // artifacts that the capability may read though they are not its own
+	nested    atomic.Int64      // calls made below, however deep; counted in the outermost run
+	approvals approvals         // of the call that a person or their agent made, for all that is nested in it
+	journal   runJournal        // likewise: what the call changes
 	ended     atomic.Pointer[fault.Error]
 	clock     *clock       // from the fifth step on
 	written   atomic.Int64 // bytes of files and artifacts that are not paid for; below 0 where too many are

@@ -1,8 +1,8 @@
-// Package shell brings the tool that runs a command. It says what the command would do;
-// nothing executes it yet.
+// Package shell brings the tool that runs a command.
 package shell
 
 import (
+	"bytes"
 	"context"
 	"maps"
 	"path"
@@ -84,7 +84,16 @@ func checkEnv(env map[string]string) error {
 	return nil
 }
 
-func run(context.Context, *runtime.Access, runInput) (any, error) {
-	return nil, fault.New(fault.Unavailable, "not_executed", "this version of air decides about commands and does not run them").
-		WithHint("air permission explain shell.run shows what was decided")
+func run(ctx context.Context, access *runtime.Access, in runInput) (any, error) {
+	var stdout, stderr bytes.Buffer
+	ended, err := access.Commands.Shell(ctx, runtime.Shell{Text: in.Command, Dir: in.Cwd, Env: in.Env, Stdin: strings.NewReader(in.Stdin), Stdout: &stdout, Stderr: &stderr})
+	return runOutput{CommandRunID: ended.ID, ExitCode: ended.Code, DurationMS: ended.Duration.Milliseconds(), StdoutPreview: stdout.String(), StderrPreview: stderr.String()}, err
+}
+
+type runOutput struct {
+	CommandRunID  string `json:"command_run_id"`
+	ExitCode      int    `json:"exit_code"`
+	DurationMS    int64  `json:"duration_ms"`
+	StdoutPreview string `json:"stdout_preview,omitempty"`
+	StderrPreview string `json:"stderr_preview,omitempty"`
 }

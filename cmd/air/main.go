@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/aircoding/air/runtime/command/interpret"
 	"github.com/aircoding/air/runtime/engine"
 	"github.com/aircoding/air/runtime/sandbox"
 )
@@ -15,6 +16,7 @@ import (
 func main() {
 	engine.ServeIfWorker()
 	sandbox.ServeIfChild()
+	interpret.ServeIfShell()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second interrupt ends air at once
 	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv}

@@ -24,6 +24,7 @@ import (
 	"github.com/aircoding/air/runtime/command"
 	"github.com/aircoding/air/runtime/engine"
 	"github.com/aircoding/air/runtime/permission"
+	"github.com/aircoding/air/runtime/runner"
 	"github.com/aircoding/air/runtime/session"
 )
 
@@ -187,6 +188,9 @@ func (a *app) registryWith(ctx context.Context, at place, provider runtime.Provi
 		return nil, err
 	}
 	a.watch(s.Events)
+	programs := runner.New(runner.Config{
+		Paths: paths, Root: at.project.Root, Home: personHome(), State: at.project.Dir, Session: s.ID, Getenv: a.getenv,
+	})
 	config := runtime.Config{
 		Session:    s,
 		Permission: rules,
@@ -195,6 +199,7 @@ func (a *app) registryWith(ctx context.Context, at place, provider runtime.Provi
 		Backups:    kept,
 		Budgets:    budgets(at.config.Budgets),
 		Misbehaved: misbehaved,
+		Launcher:   programs,
 		Strikes:    runtime.StrikesIn(filepath.Join(at.project.Dir, "state", "quarantined")),
 	}
 	if t := a.terminal(at, s); t != nil {

@@ -15,25 +15,27 @@ const module = "github.com/aircoding/air/"
 // layers says which of our packages each package may import. A package goes by its
 // longest entry; "x/…" covers x and all below. Tests may import everything but main.
 var layers = map[string][]string{
-	"hostabi":            {},
-	"resources":          {},
-	"internal/…":         {"internal/…", "hostabi"},
-	"internal/rig":       {"…"}, // a whole air for tests, see testOnly
-	"oci":                {"internal/…"},
-	"runtime/permission": {"internal/…"},
-	"runtime/command":    {"internal/…", "runtime/permission"},
-	"runtime/event":      {"internal/…"},
-	"runtime/artifact":   {"internal/…", "runtime/event"},
-	"runtime/session":    {"internal/…", "runtime/event", "runtime/artifact"},
-	"runtime":            {"internal/…", "runtime/event", "runtime/artifact", "runtime/session", "runtime/permission", "runtime/backup"},
-	"runtime/backup":     {"internal/…"},
-	"runtime/secret":     {"internal/…"},
-	"runtime/sandbox":    {},
-	"runtime/engine/…":   {"internal/…", "hostabi", "runtime", "runtime/permission", "runtime/sandbox", "runtime/engine/…"},
-	"capabilities":       {"internal/…", "hostabi", "oci", "resources", "runtime", "runtime/event", "runtime/permission"},
-	"builtin/…":          {"internal/…", "runtime", "runtime/artifact", "runtime/backup", "runtime/permission", "runtime/command"},
-	"cmd/air":            {"…"},
-	"wasmtests/…":        {"internal/…", "hostabi", "wasmtests/…"},
+	"hostabi":                   {},
+	"resources":                 {},
+	"internal/…":                {"internal/…", "hostabi"},
+	"internal/rig":              {"…"}, // a whole air for tests, see testOnly
+	"oci":                       {"internal/…"},
+	"runtime/permission":        {"internal/…"},
+	"runtime/command":           {"internal/…", "runtime/permission"},
+	"runtime/command/interpret": {"internal/…", "runtime/permission", "runtime/command"},
+	"runtime/runner":            {"internal/…", "runtime", "runtime/permission", "runtime/command", "runtime/command/interpret", "runtime/sandbox"},
+	"runtime/event":             {"internal/…"},
+	"runtime/artifact":          {"internal/…", "runtime/event"},
+	"runtime/session":           {"internal/…", "runtime/event", "runtime/artifact"},
+	"runtime":                   {"internal/…", "runtime/event", "runtime/artifact", "runtime/session", "runtime/permission", "runtime/backup"},
+	"runtime/backup":            {"internal/…"},
+	"runtime/secret":            {"internal/…"},
+	"runtime/sandbox":           {},
+	"runtime/engine/…":          {"internal/…", "hostabi", "runtime", "runtime/permission", "runtime/sandbox", "runtime/engine/…"},
+	"capabilities":              {"internal/…", "hostabi", "oci", "resources", "runtime", "runtime/event", "runtime/permission"},
+	"builtin/…":                 {"internal/…", "runtime", "runtime/artifact", "runtime/backup", "runtime/permission", "runtime/command"},
+	"cmd/air":                   {"…"},
+	"wasmtests/…":               {"internal/…", "hostabi", "wasmtests/…"},
 }
 
 // testOnly are packages that only tests import.
@@ -68,7 +70,7 @@ var doors = map[string][]string{
 	"go.yaml.in/yaml/v3":                            {"internal/yamldoc"},
 	"kernel.org/pub/linux/libs/security/libcap/psx": {"runtime/sandbox"},
 	"modernc.org/sqlite":                            {"internal/sqlite"},
-	"mvdan.cc/sh/v3":                                {"runtime/command"},
+	"mvdan.cc/sh/v3":                                {"runtime/command", "runtime/command/interpret"}, // the analysis, and the interpreter
 	// What the Go project itself maintains beside the standard library, where needed.
 	"golang.org/x/net":  {"runtime/sandbox"}, // the assembler of packet filters
 	"golang.org/x/sync": {"…"},

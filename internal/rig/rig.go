@@ -22,6 +22,7 @@ import (
 	"github.com/aircoding/air/runtime/backup"
 	events "github.com/aircoding/air/runtime/event"
 	"github.com/aircoding/air/runtime/permission"
+	"github.com/aircoding/air/runtime/runner"
 	"github.com/aircoding/air/runtime/session"
 )
 
@@ -90,8 +91,12 @@ func (r *Rig) registry(o Options) *runtime.Registry {
 	})
 	check(r, err)
 	kept := backup.Open(filepath.Join(r.Project.Dir, "backups"), o.Backups)
+	programs := runner.New(runner.Config{
+		Paths: paths, Root: r.Root, Home: filepath.Dir(r.Home.Dir), State: r.Project.Dir, Session: r.Session.ID, Getenv: os.Getenv,
+	})
 	registry, err := runtime.New(runtime.Config{
-		Session: r.Session, Permission: engine, Paths: paths, Approver: o.Approver, Chooser: o.Chooser,
+		Launcher: programs,
+		Session:  r.Session, Permission: engine, Paths: paths, Approver: o.Approver, Chooser: o.Chooser,
 		Provider: o.Provider, Misbehaved: o.Misbehaved, Budgets: o.Budgets,
 		Backups: kept,
 	}, append(r.builtin(kept), o.Tools...)...)

@@ -41,6 +41,16 @@ const (
 	ToolCancelled = "tool.cancelled"
 	ToolProgress  = "tool.progress"
 
+	CommandStarted   = "command.started"
+	CommandCompleted = "command.completed"
+	CommandFailed    = "command.failed"
+	CommandCancelled = "command.cancelled"
+	CommandStdout    = "command.stdout.delta"
+	CommandStderr    = "command.stderr.delta"
+
+	WorkspaceCreated = "workspace.created"
+	WorkspaceMerged  = "workspace.merged"
+
 	ArtifactCreated = "artifact.created"
 
 	BackupCreated  = "backup.created"
@@ -70,6 +80,8 @@ const (
 var durable = []string{
 	SessionStarted, SessionTask,
 	ToolStarted, ToolCompleted, ToolFailed, ToolCancelled,
+	CommandStarted, CommandCompleted, CommandFailed, CommandCancelled,
+	WorkspaceCreated, WorkspaceMerged,
 	ArtifactCreated,
 	BackupCreated, BackupRestored,
 	PermissionRequested, PermissionDecided, PermissionGranted, PermissionRevoked,

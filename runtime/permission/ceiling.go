@@ -185,7 +185,7 @@ func (e *Engine) consents(c *Caller, f *Effect) bool {
 		return f.Class == ""
 	case Run:
 		declared := f.Risk == RiskReadOnly || f.Risk == RiskWorkspace || f.Risk == RiskNetwork && c.Permissions.Network
-		return declared && !e.options.Unconfined
+		return declared && !e.unconfined()
 	}
 	return f.Kind.IsPath() && (f.Class == ClassProject || f.Class == ClassOutside)
 }

@@ -96,7 +96,7 @@ func TestCeilingOfTools(t *testing.T) {
 
 func TestCeilingOfOtherEffects(t *testing.T) {
 	p := newPlace(t)
-	e, bare := p.engine(""), p.engine("", func(o *Options) { o.Unconfined = true })
+	e, bare := p.engine(""), p.engine("", func(o *Options) { o.Unconfined = func() bool { return true } })
 	all := Permissions{Read: true, Write: true, Execute: true, Network: true, SystemSensitive: true, Credentials: true, OutsideWrite: true, Artifacts: []string{"report"}}
 	local := all
 	local.Network, local.SystemSensitive = false, false

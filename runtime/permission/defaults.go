@@ -69,6 +69,8 @@ func (e *Engine) byDefault(r *Request, c *Caller, f *Effect) Decision {
 		d.ask(CodePrivateAddress)
 	case f.Kind == ToolCall && (c == nil || r.Subject.BuiltIn):
 		d.Verdict, d.Reason = Allow, "calling a tool is allowed, what it does is decided by itself"
+	case f.Kind == Signal && f.Class == ClassProject:
+		d.Verdict, d.Reason = Allow, "the process belongs to a command of this session"
 	case f.Kind == Artifact:
 		d.Verdict, d.Reason = Allow, "artifacts belong to the session"
 	default:
@@ -145,10 +147,12 @@ func (e *Engine) runDefault(d *Decision) {
 			d.Reason = shorten(Printable(f.Why), 300) // it may quote the command
 		}
 	}
-	if e.options.Unconfined && d.Verdict == Allow {
+	if d.Verdict == Allow && e.unconfined() {
 		d.ask(CodeNoSandbox)
 	}
 }
+
+func (e *Engine) unconfined() bool { return e.options.Unconfined != nil && e.options.Unconfined() }
 
 // applyMode lets the mode change an answer about project and outside; it never
 // touches the other classes.

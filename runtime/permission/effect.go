@@ -56,7 +56,8 @@ type Effect struct {
 	// Known marks a change of a file whose content the caller has seen, as by an edit
 	// after a read: in the project it needs no question.
 	Known bool `json:"known,omitempty"`
-	// Class is filled in by Paths.Resolve for path effects.
+	// Class is filled in by Paths.Resolve for path effects. That of a signal effect is
+	// ClassProject where the process belongs to a command of the session, ClassSystem else.
 	Class Class `json:"class,omitempty"`
 	// Risk is what a run effect's command may do, and Why says so in words.
 	Risk Risk `json:"risk,omitempty"`

@@ -26,9 +26,10 @@ type Options struct {
 	// GrantsFile keeps the grants of the project; "" keeps them in memory.
 	GrantsFile string
 	Mode       string
-	// Unconfined is set where commands run outside a sandbox: those that the defaults, or
-	// the enabling of a capability, would allow are asked about.
-	Unconfined bool
+	// Unconfined tells whether commands run outside a sandbox: those that the defaults, or
+	// the enabling of a capability, would allow are asked about then. It is asked only where
+	// that matters. Nil is never.
+	Unconfined func() bool
 	Paths      *Paths
 	Clock      func() time.Time
 	// Judge names the effects of a command, for what is said of grants; nil where nobody

@@ -6,7 +6,7 @@ import "testing"
 // sandbox change.
 func TestRunDefaults(t *testing.T) {
 	p := newPlace(t)
-	bare := func(o *Options) { o.Unconfined = true }
+	bare := func(o *Options) { o.Unconfined = func() bool { return true } }
 	engines := []*Engine{p.engine(""), p.engine("", mode(ModeReadOnly)), p.engine("", mode(ModeTrusted)), p.engine("", bare), p.engine("", mode(ModeReadOnly), bare), p.engine("", mode(ModeTrusted), bare)}
 	for _, row := range []struct {
 		risk  Risk
@@ -41,7 +41,7 @@ func TestRunDefaults(t *testing.T) {
 // Where there is no sandbox a person's own rule and answer still allow a command.
 func TestUnconfined(t *testing.T) {
 	p := newPlace(t)
-	e := p.engine("schema_version: 1\nrules:\n  - allow: run(go test **)\n", func(o *Options) { o.Unconfined = true })
+	e := p.engine("schema_version: 1\nrules:\n  - allow: run(go test **)\n", func(o *Options) { o.Unconfined = func() bool { return true } })
 	p.want(e.Decide(request("shell.run", nil, Effect{Kind: Run, Target: "go test ./...", Risk: RiskWorkspace}))[0], Allow, "")
 	r := request("shell.run", nil, Effect{Kind: Run, Target: "ls", Risk: RiskReadOnly})
 	p.want(e.Decide(r)[0], Ask, CodeNoSandbox)

@@ -101,7 +101,7 @@ func (b *bait) listen(ctx context.Context) (closeAll func(), err error) {
 
 func (b bait) command(arguments ...string) Command {
 	return Command{
-		self: append([]string{commandProbe}, arguments...),
+		Self: append([]string{commandProbe}, arguments...),
 		Mounts: append(System(),
 			Mount{Target: b.Project, Mode: ReadWrite},
 			Mount{Target: b.git()},

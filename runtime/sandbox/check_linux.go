@@ -14,7 +14,7 @@ const checkPatience = 30 * time.Second
 func CommandTier(ctx context.Context) Tier {
 	ctx, cancel := context.WithTimeout(ctx, checkPatience)
 	defer cancel()
-	p, err := Command{self: []string{commandProbe}, Mounts: System()}.Start(ctx)
+	p, err := Command{Self: []string{commandProbe}, Mounts: System()}.Start(ctx)
 	if err != nil {
 		return Tier{Reason: err.Error()}
 	}

@@ -13,6 +13,8 @@ const (
 	CommandUser = "air"
 	// LoopbackAddress is what the listener of Command.Loopback listens on, inside.
 	LoopbackAddress = "127.0.0.1:3128"
+	// TalkFD is the descriptor of Command.Talk, inside.
+	TalkFD = 3
 )
 
 // Command is a program behind a sandbox that is built up from nothing: an empty root, a
@@ -45,7 +47,13 @@ type Command struct {
 	// Process.Listener. It is the one way out, and whoever accepts on it decides.
 	Loopback bool
 
-	self []string // if set: this program itself runs inside, under these arguments
+	// Self, if set, takes the place of Argv: this program itself runs inside, under these
+	// arguments, and tells by the first of them that it does. Nothing of its file is seen
+	// inside.
+	Self []string
+	// Talk connects the host with Self by a stream that is no part of its standard three, see
+	// Process.Conn. Self finds it as descriptor TalkFD, which it must not hand on.
+	Talk bool
 }
 
 // DefaultEnv is the environment of a command that names none.

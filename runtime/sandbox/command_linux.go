@@ -35,6 +35,7 @@ type Process struct {
 	control     *net.UnixConn
 	group       *cgroup
 	listener    net.Listener
+	talk        net.Conn
 	confinement Confinement
 
 	once sync.Once
@@ -62,8 +63,11 @@ func (c Command) Start(ctx context.Context) (*Process, error) {
 
 // check refuses what no sandbox is needed to see.
 func (c Command) check() error {
-	if len(c.Argv) == 0 && c.self == nil {
+	if len(c.Argv) == 0 && c.Self == nil {
 		return errors.New("a command needs a program")
+	}
+	if c.Talk && c.Self == nil {
+		return errors.New("a command talks only with this program itself")
 	}
 	if f, ok := c.Stdin.(*os.File); ok && isTerminal(f) {
 		return errors.New("a command does not read from a terminal")
@@ -112,6 +116,7 @@ func (p *Process) start(ctx context.Context, c Command) error {
 	if err != nil {
 		p.streams.abandon()
 		p.group.remove()
+		p.dropTalk()
 		return err
 	}
 	if err := p.handshake(); err != nil {
@@ -131,17 +136,33 @@ func (p *Process) start(ctx context.Context, c Command) error {
 
 // startInit starts the init, which goes on by itself.
 func (p *Process) startInit(ctx context.Context, c Command) error {
-	config, err := c.config(p.group)
+	tasks := p.group.tasks()
+	talkFD := 0
+	if c.Talk {
+		talkFD = firstTasksFD + len(tasks)
+	}
+	config, err := c.config(p.group, talkFD)
 	if err != nil {
 		return err
 	}
 	defer config.Close()
-	host, inside, err := controlPair()
+	host, inside, err := connect(unix.SOCK_SEQPACKET)
 	if err != nil {
 		return err
 	}
 	defer inside.Close() // so that the end of the init is the end of the stream
-	p.cmd = c.initCommand(ctx, append([]*os.File{config, inside}, p.group.tasks()...)...)
+	files := append([]*os.File{config, inside}, tasks...)
+	if c.Talk {
+		talk, end, err := connect(unix.SOCK_STREAM)
+		if err != nil {
+			_ = host.Close()
+			return err
+		}
+		defer end.Close()
+		p.dropTalk() // of a first try
+		p.talk, files = talk, append(files, end)
+	}
+	p.cmd = c.initCommand(ctx, files...)
 	p.cmd.Cancel = func() error {
 		p.stopped = ctx.Err()
 		return p.cmd.Process.Kill()
@@ -158,16 +179,22 @@ func (p *Process) startInit(ctx context.Context, c Command) error {
 	return nil
 }
 
+func (p *Process) dropTalk() {
+	if p.talk != nil {
+		_ = p.talk.Close()
+	}
+}
+
 // config writes what the init is told to a memory file.
-func (c Command) config(group *cgroup) (*os.File, error) {
+func (c Command) config(group *cgroup, talk int) (*os.File, error) {
 	sc := initConfig{
 		Groups: group.joined(),
 		Argv:   c.Argv, Env: c.Env, Dir: c.Dir, Mounts: slices.Clone(c.Mounts), Home: c.Home,
-		Limits: c.Limits.withDefaults(), Loopback: c.Loopback,
+		Limits: c.Limits.withDefaults(), Loopback: c.Loopback, Talk: talk,
 	}
 	sc.UID, sc.GID, sc.Root = insideID(os.Getuid()), insideID(os.Getgid()), os.Getuid() == 0
-	if c.self != nil {
-		sc.Argv, sc.Self = c.self, true
+	if c.Self != nil {
+		sc.Argv, sc.Self = c.Self, true
 	}
 	if sc.Env == nil {
 		sc.Env = DefaultEnv()
@@ -243,14 +270,13 @@ func setgroupsAllowed() bool {
 	return err != nil || strings.TrimSpace(string(text)) == "allow"
 }
 
-// controlPair returns the host's end of a connection that keeps messages apart, and the
-// init's.
-func controlPair() (*net.UnixConn, *os.File, error) {
-	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+// connect returns the host's end of a connection, and the sandbox's.
+func connect(kind int) (*net.UnixConn, *os.File, error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, kind|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, nil, fmt.Errorf("making a socket pair: %w", err)
 	}
-	inside := os.NewFile(uintptr(fds[1]), "init")
+	inside := os.NewFile(uintptr(fds[1]), "sandbox")
 	f := os.NewFile(uintptr(fds[0]), "host")
 	defer f.Close()
 	conn, err := net.FileConn(f)
@@ -272,6 +298,12 @@ func (p *Process) handshake() error {
 
 // Listener is the listener of Command.Loopback, or nil. It is closed when the process ends.
 func (p *Process) Listener() net.Listener { return p.listener }
+
+// Conn is the host's end of Command.Talk, or nil. It is closed when the process ends.
+func (p *Process) Conn() net.Conn { return p.talk }
+
+// PID is the number, on the host, of the process that all of the tree descend from.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
 
 // Confinement says how the run is confined.
 func (p *Process) Confinement() Confinement { return p.confinement }
@@ -322,5 +354,6 @@ func (p *Process) release() {
 		_ = p.listener.Close()
 	}
 	_ = p.control.Close()
+	p.dropTalk()
 	p.group.remove()
 }

@@ -58,7 +58,7 @@ func script(text string, mounts ...Mount) Command {
 }
 
 func inside(arguments ...string) Command {
-	return Command{self: append([]string{insideName}, arguments...)}
+	return Command{Self: append([]string{insideName}, arguments...)}
 }
 
 // project makes a folder of the host with files in it, by name.

@@ -10,6 +10,7 @@ type initConfig struct {
 	Limits    CommandLimits
 	Loopback  bool
 	Self      bool // Argv are arguments of this program itself
+	Talk      int  // descriptor of Command.Talk, 0 for none
 	UID, GID  int  // of the user inside
 	Root      bool // that user is root outside
 	Groups    []joined

@@ -70,6 +70,9 @@ func runInit() int {
 	for fd := range 3 {
 		unix.Close(fd)
 	}
+	if i.Talk > 0 {
+		unix.Close(i.Talk)
+	}
 	if err := say(initMessage{Confinement: &i.held}, i.listener); err != nil {
 		return 1
 	}
@@ -172,8 +175,13 @@ func (i *initProcess) prepare() error {
 	if !i.Self {
 		return nil
 	}
-	var err error
-	i.self, err = unix.Open("/proc/self/exe", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	fd, err := unix.Open("/proc/self/exe", unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	// Above those that the program begins with, which take their places before it is executed.
+	i.self, err = unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, TalkFD+1)
 	return err
 }
 

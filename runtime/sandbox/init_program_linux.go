@@ -46,8 +46,12 @@ func (i *initProcess) startProgram() (pid int, err error) {
 
 // forkExec starts the program. A traced one stands still before its first instruction.
 func (i *initProcess) forkExec(file string, traced bool) (pid int, err error) {
+	files := []uintptr{0, 1, 2}
+	if i.Talk > 0 {
+		files = append(files, uintptr(i.Talk)) // at TalkFD
+	}
 	return syscall.ForkExec(file, i.Argv, &syscall.ProcAttr{
-		Dir: i.Dir, Env: i.Env, Files: []uintptr{0, 1, 2}, Sys: &syscall.SysProcAttr{Setsid: true, Ptrace: traced},
+		Dir: i.Dir, Env: i.Env, Files: files, Sys: &syscall.SysProcAttr{Setsid: true, Ptrace: traced},
 	})
 }
 

@@ -1,0 +1,212 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/ids"
+	"github.com/aircoding/air/internal/text"
+	"github.com/aircoding/air/runtime/event"
+	"github.com/aircoding/air/runtime/permission"
+)
+
+// Launcher runs programs apart from air.
+type Launcher interface {
+	// Launch runs a program and waits until it has ended, and with it all that it started.
+	// That a program fails is no error. When ctx ends, all of it is killed and the error is
+	// the context's.
+	Launch(ctx context.Context, l Launch) (Ended, error)
+}
+
+// Launch is one program to run, or one command line, and all that it may have.
+type Launch struct {
+	ID string // of this run of a command
+	// Text is a command line in the language of bash. Each program in it is decided again
+	// by Decide, with the words that it has then. Bash has bash itself run it, without that.
+	Text string
+	Bash bool
+	// Argv is a program with its arguments, where Text is "".
+	Argv           []string
+	Dir            string            // canonical
+	Env            map[string]string // what the call adds to the environment
+	Stdin          io.Reader         // nil: nothing
+	Stdout, Stderr io.Writer         // nil: discarded
+	// Effects are all that was decided for it, and allowed. Only for a command line is the
+	// project writable without an effect that says so.
+	Effects []permission.Effect
+	// Repository lets the program write to the folder .git of the project, but for its hooks
+	// and configuration.
+	Repository bool
+	// Decide answers for effects that turn up while Text runs; nil means that they may be.
+	// Calls come one at a time.
+	Decide func(ctx context.Context, effects []permission.Effect) error
+}
+
+// Ended says how a program ended.
+type Ended struct {
+	ID          string
+	Code        int // 0 to 255; 128 + Signal when a signal ended it
+	Signal      int // 0 for none
+	Killed      bool
+	OutOfMemory bool
+	Duration    time.Duration
+	CPU         time.Duration
+	// Tier is "sandbox", or "none" where the program ran without one.
+	Tier string
+	// Held says in words what held the program's limits and files, for events.
+	Held map[string]string
+}
+
+// Commands runs programs within what was decided for one call.
+type Commands struct {
+	registry  *Registry
+	run       *run
+	decisions []permission.Decision
+}
+
+// Shell is a command line whose effects were decided.
+type Shell struct {
+	Text           string
+	Dir            string // as the input names it; reading it was decided
+	Env            map[string]string
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+}
+
+// Program is one program that a built-in tool runs for itself, with arguments that it
+// made. What it may read and write are the decided paths.
+type Program struct {
+	Argv           []string
+	Dir            string // as the input names it; reading it was decided
+	Env            map[string]string
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	Repository     bool   // see Launch
+	Package        string // the Debian package that brings the program, for who lacks it
+}
+
+// Shell runs a command line. Where a person or a rule allowed it as a whole though it could
+// not be known, bash runs it; otherwise each program in it is decided again with the words
+// that it really has, and one that may not run ends the whole with an error of kind
+// permission_denied.
+func (c Commands) Shell(ctx context.Context, s Shell) (Ended, error) {
+	l := Launch{Text: s.Text, Env: s.Env, Stdin: s.Stdin, Stdout: s.Stdout, Stderr: s.Stderr, Decide: c.decide}
+	whole := permission.Effect{Kind: permission.Run, Target: permission.JoinArgv([]string{"bash", "-c", s.Text})}
+	l.Bash = c.registry.permits(c.run, c.decisions, whole) == nil
+	return c.launch(ctx, l, s.Dir, text.Head(s.Text, storedHead))
+}
+
+// Program runs a program.
+func (c Commands) Program(ctx context.Context, p Program) (Ended, error) {
+	l := Launch{Argv: p.Argv, Env: p.Env, Stdin: p.Stdin, Stdout: p.Stdout, Stderr: p.Stderr, Repository: p.Repository}
+	ended, err := c.launch(ctx, l, p.Dir, text.Head(permission.JoinArgv(p.Argv), storedHead))
+	var e *fault.Error
+	if errors.As(err, &e) && e.Kind == fault.DependencyMissing && p.Package != "" {
+		err = e.WithHint("as root: apt-get install %s", p.Package)
+	}
+	return ended, err
+}
+
+func (c Commands) launch(ctx context.Context, l Launch, dir, shown string) (Ended, error) {
+	if c.registry.config.Launcher == nil {
+		return Ended{}, fault.New(fault.Unavailable, "no_launcher", "nothing here runs programs")
+	}
+	folder, err := c.folder(dir)
+	if err != nil {
+		return Ended{}, err
+	}
+	l.ID, l.Dir = ids.New(), folder
+	for _, d := range c.decisions {
+		if d.Verdict == permission.Allow {
+			l.Effects = append(l.Effects, d.Effect)
+		}
+	}
+	l.Stdout = c.shown(l.ID, event.CommandStdout, l.Stdout)
+	l.Stderr = c.shown(l.ID, event.CommandStderr, l.Stderr)
+	if err := c.registry.append(ctx, c.run, event.CommandStarted, map[string]any{"command_run_id": l.ID, "command": shown, "dir": l.Dir}); err != nil {
+		return Ended{}, err
+	}
+	started := time.Now()
+	ended, err := c.registry.config.Launcher.Launch(ctx, l)
+	ended.ID, ended.Duration = l.ID, time.Since(started)
+	return ended, errors.Join(err, c.recordEnd(ctx, ended, err))
+}
+
+// folder is where a command starts, canonical. That it may be read was decided.
+func (c Commands) folder(dir string) (string, error) {
+	f := &files{registry: c.registry, run: c.run, decisions: c.decisions}
+	e, err := f.decided(permission.Read, dir)
+	return e.Target, err
+}
+
+func (c Commands) recordEnd(ctx context.Context, ended Ended, err error) error {
+	eventType := event.CommandCompleted
+	payload := map[string]any{
+		"command_run_id": ended.ID, "exit_code": ended.Code, "duration_ms": ended.Duration.Milliseconds(),
+		"cpu_ms": ended.CPU.Milliseconds(), "tier": ended.Tier, "held": ended.Held,
+	}
+	if ended.Signal != 0 {
+		payload["signal"] = ended.Signal
+	}
+	if ended.OutOfMemory {
+		payload["out_of_memory"] = true
+	}
+	if err != nil {
+		failure := fault.From(err)
+		eventType, payload["error"] = event.CommandFailed, storedError(failure)
+		if failure.Kind == fault.Cancelled {
+			eventType = event.CommandCancelled
+		}
+	}
+	return c.registry.append(context.WithoutCancel(ctx), c.run, eventType, payload)
+}
+
+// decide answers for effects that turn up while a command runs. What was decided before
+// holds; what was not is decided now, and a person may be asked while the command waits.
+func (c Commands) decide(ctx context.Context, effects []permission.Effect) error {
+	r := c.registry
+	resolved, err := r.canonical(c.run, effects)
+	var denied *permission.DeniedError
+	if errors.As(err, &denied) {
+		return c.run.denial(err)
+	}
+	if err != nil {
+		return err
+	}
+	var fresh []permission.Effect
+	for _, e := range resolved {
+		if !c.decided(e) {
+			fresh = append(fresh, e)
+		}
+	}
+	if len(fresh) == 0 {
+		return nil
+	}
+	request, err := r.request(ctx, c.run, fresh)
+	if err != nil {
+		return err
+	}
+	decisions := c.run.root().approvals.apply(request, r.config.Permission.Decide(request))
+	decisions, err = r.ask(ctx, c.run, request, decisions)
+	if recordErr := r.appendDecisions(context.WithoutCancel(ctx), c.run, event.PermissionDecided, "decisions", decisions); recordErr != nil {
+		return recordErr
+	}
+	if err != nil {
+		return c.run.denial(err)
+	}
+	return r.noteCredentials(ctx, c.run, decisions)
+}
+
+// decided reports whether exactly this effect was allowed before the command ran.
+func (c Commands) decided(e permission.Effect) bool {
+	for _, d := range c.decisions {
+		if d.Verdict == permission.Allow && d.Effect.Kind == e.Kind && d.Effect.Target == e.Target &&
+			(!e.Recursive || d.Effect.Recursive) && (!d.Effect.Below || e.Below) && d.Effect.ScriptSHA256 == e.ScriptSHA256 {
+			return true
+		}
+	}
+	return false
+}
