@@ -12,8 +12,9 @@ import (
 )
 
 var builtinNames = []string{
-	"air.undo", "artifact.create", "artifact.read", "event.emit", "fs.list", "fs.read", "fs.stat", "fs.write",
-	"network.fetch", "permission.request", "shell.run",
+	"air.undo", "artifact.create", "artifact.read", "event.emit", "fs.edit", "fs.list", "fs.patch", "fs.read", "fs.stat", "fs.write",
+	"git.diff", "git.merge_workspace", "git.status", "git.worktree.create",
+	"network.fetch", "permission.request", "process.kill", "shell.run",
 }
 
 func TestBuiltinManifestsAreValid(t *testing.T) {
@@ -69,7 +70,7 @@ func TestBuiltinTools(t *testing.T) {
 		if tool.DirectOnly != (tool.Name == "air.undo" || tool.Name == "permission.request") {
 			t.Errorf("%s: direct only is %v", tool.Name, tool.DirectOnly)
 		}
-		if p, ofFiles := tool.Permissions, strings.HasPrefix(tool.Name, "fs.") || tool.Name == "air.undo"; (p.Read || p.Write) != ofFiles {
+		if p, ofFiles := tool.Permissions, strings.HasPrefix(tool.Name, "fs.") || strings.HasPrefix(tool.Name, "git.") || tool.Name == "air.undo"; (p.Read || p.Write) != ofFiles {
 			t.Errorf("%s: permissions are %+v", tool.Name, p)
 		}
 	}

@@ -33,7 +33,7 @@ var reserved = []string{
 	"process", "event", "secret", "air", "mcp",
 	// built-in capabilities of the trust model, section 12, and of resources
 	"core-filesystem", "core-shell", "core-network", "core-git", "core-project", "core-artifacts", "core-context", "core-permission", "core-doctor",
-	"core-events", "core-undo", "toolchain-cpp", "debug-basic", "gui-evidence-basic", "network-evidence-basic", "ui-design-assets-basic",
+	"core-events", "core-process", "core-undo", "toolchain-cpp", "debug-basic", "gui-evidence-basic", "network-evidence-basic", "ui-design-assets-basic",
 	localID,
 }
 

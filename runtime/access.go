@@ -42,6 +42,8 @@ type Files interface {
 	Each(path string, visit func(Info) error) error
 	// Write creates or replaces a file as a whole: readers see the old or the new one.
 	Write(ctx context.Context, path string, content []byte, options WriteOptions) (Written, error)
+	// Apply changes several files, all of them or none.
+	Apply(ctx context.Context, changes []FileChange) ([]Written, error)
 	// Undo takes back what a run wrote whose UndoEffects were decided. Nothing is
 	// changed when a file changed since.
 	Undo(ctx context.Context, past *backup.Past) (Undone, error)
@@ -55,6 +57,9 @@ type File interface {
 	io.Closer
 	Stat() (fs.FileInfo, error)
 	Name() string // the path as shown
+	// Version names the state that the file is in: after any change it is another one. It
+	// is "" while that cannot be told apart, for a file that changed a moment ago.
+	Version() (string, error)
 }
 
 // Info describes one path.
@@ -232,7 +237,7 @@ func (a *Access) publish(ctx context.Context, eventType string, payload json.Raw
 	return nil
 }
 
-// NoteRead records that this task has seen the file with the digest. What a
+// NoteRead records that this task has seen the file with the digest, or in a version. What a
 // capability read for itself, nobody else has seen, and it itself for the length of its
 // call.
 func (a *Access) NoteRead(ctx context.Context, path, sha256 string) error {
@@ -247,7 +252,7 @@ func (a *Access) NoteRead(ctx context.Context, path, sha256 string) error {
 	return a.registry.config.Session.RecordRead(ctx, resolved.Target, sha256)
 }
 
-// LastRead returns the hex digest of the file as it was last seen, by NoteRead; ok is false
+// LastRead returns what NoteRead recorded of the file as it was last seen; ok is false
 // when it has not been.
 func (a *Access) LastRead(ctx context.Context, path string) (sha256 string, ok bool, err error) {
 	resolved, err := a.registry.resolve(a.run, permission.Effect{Kind: permission.Read, Target: path})

@@ -25,6 +25,20 @@ func (a Artifacts) Create(ctx context.Context, meta artifact.New, content io.Rea
 	if err := a.registry.permits(a.run, a.decisions, permission.Effect{Kind: permission.Artifact, Target: meta.Type}); err != nil {
 		return artifact.Record{}, err
 	}
+	return a.store(ctx, meta, content)
+}
+
+// Keep stores part of a built-in tool's result as an artifact, such as the output of a
+// command: with the call it was decided. It belongs to the capability that acts.
+func (a Artifacts) Keep(ctx context.Context, meta artifact.New, content io.Reader) (artifact.Record, error) {
+	if !a.run.tool.BuiltIn() {
+		return artifact.Record{}, fault.New(fault.Internal, "bug", "%s is not built in and stored a %.32s by itself", a.run.tool.Name, meta.Type)
+	}
+	return a.store(ctx, meta, content)
+}
+
+// store has the call pay for the content as it is read.
+func (a Artifacts) store(ctx context.Context, meta artifact.New, content io.Reader) (artifact.Record, error) {
 	meta.Owner = a.run.owner()
 	paid := &metered{registry: a.registry, run: a.run, content: content}
 	record, err := a.registry.createArtifact(ctx, a.run, meta, paid)

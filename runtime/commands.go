@@ -8,7 +8,6 @@ import (
 
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/ids"
-	"github.com/aircoding/air/internal/text"
 	"github.com/aircoding/air/runtime/event"
 	"github.com/aircoding/air/runtime/permission"
 )
@@ -40,6 +39,11 @@ type Launch struct {
 	// Repository lets the program write to the folder .git of the project, but for its hooks
 	// and configuration.
 	Repository bool
+	// Whole is for a program of a built-in tool that has to do with all files of the project,
+	// shows nothing of what is in them, and changes only what was decided one by one, or what
+	// is in the repository: what may not be read is not hidden from it, and what it makes
+	// there is not withheld.
+	Whole bool
 	// Decide answers for effects that turn up while Text runs; nil means that they may be.
 	// Calls come one at a time.
 	Decide func(ctx context.Context, effects []permission.Effect) error
@@ -56,9 +60,13 @@ type Ended struct {
 	CPU         time.Duration
 	// Tier is "sandbox", or "none" where the program ran without one.
 	Tier string
-	// Held says in words what held the program's limits and files, for events.
+	// Held says in words what held the program's limits and files, for events; nil where
+	// it never ran.
 	Held map[string]string
 }
+
+// Ran reports whether there was a program that ran: only then has it an exit code.
+func (e Ended) Ran() bool { return e.Held != nil }
 
 // Commands runs programs within what was decided for one call.
 type Commands struct {
@@ -74,17 +82,21 @@ type Shell struct {
 	Env            map[string]string
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
+	// Timeout ends it with all that it started, as an error of kind timeout; 0 is none
+	// beside the call's own. It stands while a person is being asked.
+	Timeout time.Duration
 }
 
 // Program is one program that a built-in tool runs for itself, with arguments that it
 // made. What it may read and write are the decided paths.
 type Program struct {
 	Argv           []string
-	Dir            string // as the input names it; reading it was decided
+	Dir            string // as the input names it; reading it was decided. "" for one that needs no folder
 	Env            map[string]string
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Repository     bool   // see Launch
+	Whole          bool   // see Launch
 	Package        string // the Debian package that brings the program, for who lacks it
 }
 
@@ -96,13 +108,13 @@ func (c Commands) Shell(ctx context.Context, s Shell) (Ended, error) {
 	l := Launch{Text: s.Text, Env: s.Env, Stdin: s.Stdin, Stdout: s.Stdout, Stderr: s.Stderr, Decide: c.decide}
 	whole := permission.Effect{Kind: permission.Run, Target: permission.JoinArgv([]string{"bash", "-c", s.Text})}
 	l.Bash = c.registry.permits(c.run, c.decisions, whole) == nil
-	return c.launch(ctx, l, s.Dir, text.Head(s.Text, storedHead))
+	return c.launch(ctx, l, s.Dir, shownCommand(s.Text), s.Timeout)
 }
 
 // Program runs a program.
 func (c Commands) Program(ctx context.Context, p Program) (Ended, error) {
-	l := Launch{Argv: p.Argv, Env: p.Env, Stdin: p.Stdin, Stdout: p.Stdout, Stderr: p.Stderr, Repository: p.Repository}
-	ended, err := c.launch(ctx, l, p.Dir, text.Head(permission.JoinArgv(p.Argv), storedHead))
+	l := Launch{Argv: p.Argv, Env: p.Env, Stdin: p.Stdin, Stdout: p.Stdout, Stderr: p.Stderr, Repository: p.Repository, Whole: p.Whole}
+	ended, err := c.launch(ctx, l, p.Dir, shownCommand(permission.JoinArgv(p.Argv)), 0)
 	var e *fault.Error
 	if errors.As(err, &e) && e.Kind == fault.DependencyMissing && p.Package != "" {
 		err = e.WithHint("as root: apt-get install %s", p.Package)
@@ -110,11 +122,11 @@ func (c Commands) Program(ctx context.Context, p Program) (Ended, error) {
 	return ended, err
 }
 
-func (c Commands) launch(ctx context.Context, l Launch, dir, shown string) (Ended, error) {
+func (c Commands) launch(ctx context.Context, l Launch, dir, shown string, timeout time.Duration) (Ended, error) {
 	if c.registry.config.Launcher == nil {
 		return Ended{}, fault.New(fault.Unavailable, "no_launcher", "nothing here runs programs")
 	}
-	folder, err := c.folder(dir)
+	folder, err := c.folder(l, dir)
 	if err != nil {
 		return Ended{}, err
 	}
@@ -124,19 +136,55 @@ func (c Commands) launch(ctx context.Context, l Launch, dir, shown string) (Ende
 			l.Effects = append(l.Effects, d.Effect)
 		}
 	}
-	l.Stdout = c.shown(l.ID, event.CommandStdout, l.Stdout)
-	l.Stderr = c.shown(l.ID, event.CommandStderr, l.Stderr)
+	before, err := c.keepBefore(ctx, &l)
+	if err != nil {
+		return Ended{}, err
+	}
 	if err := c.registry.append(ctx, c.run, event.CommandStarted, map[string]any{"command_run_id": l.ID, "command": shown, "dir": l.Dir}); err != nil {
 		return Ended{}, err
 	}
+	watched := c.show(l.ID)
+	l.Stdout = watched.stream(event.CommandStdout, l.Stdout)
+	l.Stderr = watched.stream(event.CommandStderr, l.Stderr)
 	started := time.Now()
-	ended, err := c.registry.config.Launcher.Launch(ctx, l)
+	ended, err := c.within(ctx, l, timeout)
+	watched.stop()
 	ended.ID, ended.Duration = l.ID, time.Since(started)
+	before.keepAfter(ctx)
 	return ended, errors.Join(err, c.recordEnd(ctx, ended, err))
 }
 
+// within runs the program under a clock of its own.
+func (c Commands) within(ctx context.Context, l Launch, timeout time.Duration) (Ended, error) {
+	if timeout <= 0 {
+		ended, err := c.registry.config.Launcher.Launch(ctx, l)
+		return ended, endOf(ctx, err)
+	}
+	limited, clock := withClock(ctx, timeout)
+	defer clock.stop()
+	ended, err := c.registry.config.Launcher.Launch(limited, l)
+	err = endOf(limited, err)
+	if errors.Is(err, errDeadline) && ctx.Err() == nil {
+		err = fault.New(fault.Timeout, "command_timeout", "the command was ended after %v, with all that it started", timeout).
+			WithHint("have it do less at once, or give it more time")
+	}
+	return ended, err
+}
+
+// endOf is why a command ended before its time. What its end led to, such as a conversation
+// that broke off, is none of it; that something may not be, is.
+func endOf(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() == nil || fault.Is(err, fault.PermissionDenied) || fault.Is(err, fault.ApprovalRequired) {
+		return err
+	}
+	return context.Cause(ctx)
+}
+
 // folder is where a command starts, canonical. That it may be read was decided.
-func (c Commands) folder(dir string) (string, error) {
+func (c Commands) folder(l Launch, dir string) (string, error) {
+	if dir == "" && l.Text == "" {
+		return "/", nil
+	}
 	f := &files{registry: c.registry, run: c.run, decisions: c.decisions}
 	e, err := f.decided(permission.Read, dir)
 	return e.Target, err
@@ -155,7 +203,7 @@ func (c Commands) recordEnd(ctx context.Context, ended Ended, err error) error {
 		payload["out_of_memory"] = true
 	}
 	if err != nil {
-		failure := fault.From(err)
+		failure := fault.From(c.run.clock.explain(ctx, err))
 		eventType, payload["error"] = event.CommandFailed, storedError(failure)
 		if failure.Kind == fault.Cancelled {
 			eventType = event.CommandCancelled
@@ -167,14 +215,20 @@ func (c Commands) recordEnd(ctx context.Context, ended Ended, err error) error {
 // decide answers for effects that turn up while a command runs. What was decided before
 // holds; what was not is decided now, and a person may be asked while the command waits.
 func (c Commands) decide(ctx context.Context, effects []permission.Effect) error {
+	_, err := c.late(ctx, effects)
+	return err
+}
+
+// late returns the decisions about what was not decided before, all of which allow.
+func (c Commands) late(ctx context.Context, effects []permission.Effect) ([]permission.Decision, error) {
 	r := c.registry
-	resolved, err := r.canonical(c.run, effects)
+	resolved, err := r.canonical(ctx, c.run, effects)
 	var denied *permission.DeniedError
 	if errors.As(err, &denied) {
-		return c.run.denial(err)
+		return nil, c.run.denial(err)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var fresh []permission.Effect
 	for _, e := range resolved {
@@ -183,28 +237,29 @@ func (c Commands) decide(ctx context.Context, effects []permission.Effect) error
 		}
 	}
 	if len(fresh) == 0 {
-		return nil
+		return nil, nil
 	}
 	request, err := r.request(ctx, c.run, fresh)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	decisions := c.run.root().approvals.apply(request, r.config.Permission.Decide(request))
 	decisions, err = r.ask(ctx, c.run, request, decisions)
 	if recordErr := r.appendDecisions(context.WithoutCancel(ctx), c.run, event.PermissionDecided, "decisions", decisions); recordErr != nil {
-		return recordErr
+		return nil, recordErr
 	}
 	if err != nil {
-		return c.run.denial(err)
+		return nil, c.run.denial(err)
 	}
-	return r.noteCredentials(ctx, c.run, decisions)
+	return decisions, r.noteCredentials(ctx, c.run, decisions)
 }
 
 // decided reports whether exactly this effect was allowed before the command ran.
 func (c Commands) decided(e permission.Effect) bool {
 	for _, d := range c.decisions {
 		if d.Verdict == permission.Allow && d.Effect.Kind == e.Kind && d.Effect.Target == e.Target &&
-			(!e.Recursive || d.Effect.Recursive) && (!d.Effect.Below || e.Below) && d.Effect.ScriptSHA256 == e.ScriptSHA256 {
+			(!e.Recursive || d.Effect.Recursive) && (!d.Effect.Below || e.Below) && d.Effect.ScriptSHA256 == e.ScriptSHA256 &&
+			(e.Class != permission.ClassPrivate || d.Effect.Class == permission.ClassPrivate) {
 			return true
 		}
 	}

@@ -29,7 +29,7 @@ func (r *Registry) decide(ctx context.Context, c *run, plan []permission.Effect)
 }
 
 func (r *Registry) answer(ctx context.Context, c *run, plan []permission.Effect) ([]permission.Decision, error) {
-	effects, err := r.canonical(c, plan)
+	effects, err := r.canonical(ctx, c, plan)
 	var denied *permission.DeniedError
 	if errors.As(err, &denied) {
 		return []permission.Decision{denied.Decision}, err
@@ -152,7 +152,7 @@ func (r *Registry) ExplainAs(ctx context.Context, call Call, route []string) ([]
 	if err != nil {
 		return nil, err
 	}
-	effects, err := r.canonical(c, plan)
+	effects, err := r.canonical(ctx, c, plan)
 	if err != nil {
 		return []permission.Explanation{r.explainUnresolved(plan[len(effects)], err)}, nil
 	}

@@ -2,7 +2,6 @@ package runtime
 
 import (
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -29,7 +28,11 @@ func (f *files) Open(path string) (File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.openAgain(e.Target)
+	file, err := f.openAgain(e.Target)
+	if err != nil {
+		return nil, err
+	}
+	return versioned{file}, nil
 }
 
 // openAgain opens a canonical path, again where it was replaced meanwhile: who writes a
@@ -177,65 +180,6 @@ func nameIn(canonical string) string {
 		return "."
 	}
 	return filepath.Base(canonical)
-}
-
-// Each visits what is in a folder. What a rule denies to read is left out; what would
-// be asked about is shown, as the name and size that it has in the folder.
-func (f *files) Each(path string, visit func(Info) error) error {
-	e, err := f.decided(permission.Read, path)
-	if err != nil {
-		return err
-	}
-	folder, err := openFolder(e.Target)
-	if errors.Is(err, unix.ENOTDIR) {
-		return fault.New(fault.InvalidInput, "not_a_directory", "%s is not a folder", f.show(e.Target))
-	}
-	if err != nil {
-		return f.fault("opening", e.Target, err)
-	}
-	defer folder.Close()
-	for {
-		names, err := folder.Readdirnames(entryBatch)
-		if err := f.visitBatch(folder, e, names, visit); err != nil {
-			return err
-		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return f.fault("listing", e.Target, err)
-		}
-	}
-}
-
-// entryBatch bounds how many entries of a folder are held and decided at a time.
-const entryBatch = 256
-
-func (f *files) visitBatch(folder *os.File, dir permission.Effect, names []string, visit func(Info) error) error {
-	var infos []Info
-	var effects []permission.Effect
-	for _, name := range names {
-		canonical := filepath.Join(dir.Target, name)
-		info, err := f.describe(folder, canonical)
-		if err != nil || !info.Exists {
-			continue
-		}
-		e, err := f.registry.resolve(f.run, permission.Effect{Kind: permission.Read, Target: canonical})
-		if err != nil && info.Type != "symlink" { // a link that leads nowhere is decided as far as it leads
-			continue
-		}
-		infos, effects = append(infos, info), append(effects, e)
-	}
-	decisions := f.registry.config.Permission.Decide(f.run.request(f.registry.config.Session.ID, effects))
-	for i, info := range infos {
-		if decisions[i].Verdict == permission.Deny {
-			continue
-		}
-		if err := visit(info); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // decided makes a path canonical and reports whether this effect was decided.

@@ -81,6 +81,7 @@ func (w *write) keep(ctx context.Context, undoes string, change backup.Change, o
 	if err != nil {
 		return noBackup(shown, err)
 	}
+	w.number = number
 	w.withdraw = func() { _ = journal.Withdraw(number) } // without that the file as it was before is as good as undone
 	if old == nil {
 		return nil
@@ -92,6 +93,27 @@ func (w *write) keep(ctx context.Context, undoes string, change backup.Change, o
 		return w.withdrawn(noBackup(shown, err))
 	}
 	return nil
+}
+
+// staging notes that a temporary file may be in a folder, for who starts after this process
+// was killed. undoes is as with keep.
+func (f *files) staging(ctx context.Context, undoes, folder string) error {
+	journal, err := f.registry.journal(ctx, f.run, undoes)
+	if err == nil {
+		err = journal.Staging(folder)
+	}
+	if err != nil {
+		return noBackup(f.show(folder), err)
+	}
+	return nil
+}
+
+// sweepAt removes what a process that was killed left in a folder.
+func sweepAt(canonical string) {
+	if folder, err := openFolder(canonical); err == nil {
+		sweep(folder)
+		_ = folder.Close()
+	}
 }
 
 // withdrawn is why a change that was kept did not happen.

@@ -49,3 +49,9 @@ func renameNew(folder *os.File, from, to string) error {
 	}
 	return err
 }
+
+// swapNames swaps the names of two files in a folder.
+func swapNames(folder *os.File, a, b string) error {
+	dir := int(folder.Fd())
+	return unix.Renameat2(dir, a, dir, b, unix.RENAME_EXCHANGE)
+}

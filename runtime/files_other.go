@@ -17,3 +17,6 @@ func openCanonical(canonical string, flags int) (int, error) {
 
 // renameNew gives a file in the folder its name, unless something has that name.
 func renameNew(folder *os.File, from, to string) error { return linkNew(folder, from, to) }
+
+// swapNames is for Linux: elsewhere a file gets a second name before it is replaced.
+func swapNames(*os.File, string, string) error { return unix.ENOSYS }

@@ -77,6 +77,7 @@ type write struct {
 	name     string   // in the folder
 	expect   string   // hex digest of the content to replace, or ""
 	sha256   string   // hex, of the new content
+	number   int      // of its record in the journal; set by keep
 	withdraw func()   // has the journal say that it did not happen; set by keep
 }
 
@@ -101,7 +102,7 @@ func (w *write) do(ctx context.Context, kind permission.Kind, content []byte) (W
 }
 
 func (w *write) create(ctx context.Context, content []byte) error {
-	temp, err := w.stage(content, nil)
+	temp, err := w.stage(ctx, content, nil)
 	if err != nil {
 		return err
 	}
@@ -139,7 +140,7 @@ func (w *write) replace(ctx context.Context, old *os.File, content []byte) (back
 	if err := w.checkExpected(ctx, old); err != nil {
 		return "", err
 	}
-	temp, err := w.stage(content, old)
+	temp, err := w.stage(ctx, content, old)
 	if err != nil {
 		return "", err
 	}
@@ -253,7 +254,10 @@ func (w *write) publish(t *temporary, renamed error) error {
 }
 
 // stage writes the content to a temporary file that looks like old, where there is one.
-func (w *write) stage(content []byte, old *os.File) (*temporary, error) {
+func (w *write) stage(ctx context.Context, content []byte, old *os.File) (*temporary, error) {
+	if err := w.files.staging(ctx, "", filepath.Dir(w.target)); err != nil {
+		return nil, err
+	}
 	mode := uint32(0o666) // less the umask
 	if old != nil {
 		mode = 0o600 // until it has the mode of old

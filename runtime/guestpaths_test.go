@@ -59,6 +59,7 @@ var inputs = map[string]func(path string) object{
 	"fs.stat":         func(path string) object { return object{"path": path} },
 	"fs.list":         func(path string) object { return object{"path": path, "recursive": true} },
 	"fs.write":        func(path string) object { return object{"path": path, "content": "x"} },
+	"fs.edit":         func(path string) object { return object{"path": path, "old_string": "x", "new_string": "y"} },
 	"artifact.create": func(path string) object { return object{"type": "report", "source_path": path} },
 }
 
@@ -198,6 +199,7 @@ func TestGuestLearnsNothingThroughLinksToProtectedFiles(t *testing.T) {
 		}
 	}
 	alike(t, r, "fs.write", "data/there", "data/absent")
+	alike(t, r, "fs.edit", "data/there", "data/absent")
 	for _, text := range answers(t, r, "fs.read", []string{"data/loop", "data/odd", "data/" + strings.Repeat("x", 300)}) {
 		if strings.Contains(text, r.Root) {
 			t.Errorf("the answer names the project's folder: %s", text)

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"context"
 	"errors"
 	"os"
 
@@ -25,9 +26,9 @@ func (r *Registry) plan(c *run) ([]permission.Effect, error) {
 }
 
 // canonical makes the paths of a plan canonical, and binds its commands to the scripts
-// that they would execute. With an error it returns the effects before the one that it is
+// that they would execute. The hosts that commands need and do not name follow. With an error it returns the effects before the one that it is
 // about.
-func (r *Registry) canonical(c *run, plan []permission.Effect) ([]permission.Effect, error) {
+func (r *Registry) canonical(ctx context.Context, c *run, plan []permission.Effect) ([]permission.Effect, error) {
 	effects := make([]permission.Effect, 0, len(plan))
 	scripts := binder{files: &files{registry: r, run: c}}
 	for _, e := range plan {
@@ -39,11 +40,27 @@ func (r *Registry) canonical(c *run, plan []permission.Effect) ([]permission.Eff
 			err = r.checkNames(e)
 		}
 		if err != nil {
-			return effects, err
+			return effects, r.earlier(c, effects, err)
 		}
+		c.noteFolder(e)
 		effects = append(effects, scripts.bind(e))
 	}
-	return effects, nil
+	return r.configuredHosts(ctx, c, effects), nil
+}
+
+// earlier has a capability's call that would be denied for one of its effects end with
+// that denial, and not with what is wrong behind a later one: which of them it is tells
+// what is there.
+func (r *Registry) earlier(c *run, effects []permission.Effect, err error) error {
+	if len(c.chain) == 0 {
+		return err
+	}
+	for _, d := range r.config.Permission.Decide(c.request(r.config.Session.ID, effects)) {
+		if d.Verdict == permission.Deny {
+			return &permission.DeniedError{Decision: d}
+		}
+	}
+	return err
 }
 
 // checkNames refuses a file that is another name of a protected one: who opens it for a

@@ -48,6 +48,13 @@ type Config struct {
 	Strikes    Strikes   // nil: counted in this process
 	Launcher   Launcher  // nil: no programs run
 	Processes  Processes // nil: no process is signalled
+	Workspaces Workspaces
+	Fetcher    Fetcher // nil: no request is sent
+	// Secret is the value of a person's secret; nil: there are none.
+	Secret func(name string) (string, error)
+	// Hosts names the hosts that a run effect's program needs, as its own configuration in
+	// the folder dir says; nil: none.
+	Hosts func(ctx context.Context, e permission.Effect, dir string) []permission.Effect
 }
 
 // Registry holds the tools of one session and calls them.
@@ -62,6 +69,9 @@ type Registry struct {
 // New returns a registry with the built-in tools.
 func New(config Config, builtin ...*Tool) (*Registry, error) {
 	r := &Registry{config: config, builtin: map[string]*Tool{}}
+	if config.Backups != nil {
+		config.Backups.Leftovers(sweepAt)
+	}
 	if config.Strikes == nil {
 		r.config.Strikes = strikesInMemory()
 	}
@@ -94,6 +104,7 @@ type run struct {
 	artifacts []string
 	seen      map[string]string // digests of files that the capability's call has seen
 	found     map[int]Process   // processes that were decided about
+	folder    string            // where the command of the call starts, canonical
 	handed    map[string]bool   // artifacts that the capability may read though they are not its own
 	nested    atomic.Int64      // calls made below, however deep; counted in the outermost run
 	approvals approvals         // of the call that a person or their agent made, for all that is nested in it

@@ -94,6 +94,9 @@ func (u *undo) restore(ctx context.Context, s *undoStep) (err error) {
 }
 
 func (u *undo) stage(ctx context.Context, folder *os.File, s *undoStep) (*temporary, error) {
+	if err := u.files.staging(ctx, u.past.ID, filepath.Dir(s.Path)); err != nil {
+		return nil, err
+	}
 	temp, err := newTemporary(folder, 0o600)
 	if err != nil {
 		return nil, u.files.fault("writing", s.Path, err)

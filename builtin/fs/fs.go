@@ -1,4 +1,4 @@
-// Package fs brings the tools that list, read, describe and write files. It reaches
+// Package fs brings the tools that list, read, describe, write and edit files. It reaches
 // them through runtime.Access and nothing else.
 package fs
 
@@ -15,6 +15,8 @@ func Tools() map[string]runtime.Implementation {
 		"fs.list":  runtime.Typed[listInput]{Effects: listEffects, Do: list},
 		"fs.read":  runtime.Typed[readInput]{Effects: readEffects, Do: read},
 		"fs.stat":  runtime.Typed[statInput]{Effects: statEffects, Do: stat},
+		"fs.edit":  runtime.Typed[editInput]{Effects: editEffects, Do: edit},
+		"fs.patch": runtime.Typed[patchInput]{Effects: patchEffects, Do: applyPatch},
 		"fs.write": runtime.Typed[writeInput]{Effects: writeEffects, Do: write},
 	}
 }

@@ -1,14 +1,13 @@
 package fs
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"unicode/utf8"
 
 	"github.com/aircoding/air/internal/mediatype"
+	"github.com/aircoding/air/internal/stoppable"
 )
 
 // cut is a run of whole lines out of a file.
@@ -22,77 +21,71 @@ func (c cut) isText() bool { return bytes.IndexByte(c.text, 0) < 0 && utf8.Valid
 
 // cutLines skips lines and returns the following ones, at most limit and maxInline
 // bytes of them. Only a first line that is longer by itself is cut, between two
-// characters. It holds no more than it returns.
+// characters. It holds no more than it returns, and a block.
 func cutLines(ctx context.Context, content io.Reader, skip, limit int) (cut, error) {
-	l := lineReader{bufio.NewReaderSize(content, 64<<10)}
-	for range skip {
-		if err := l.skip(ctx); err != nil {
-			return cut{}, ignoreEOF(err)
-		}
+	content = stoppable.Reader(ctx, content)
+	begun, err := skipLines(content, skip)
+	if err != nil {
+		return cut{}, err
 	}
-	var c cut
-	for c.count < limit {
-		start := len(c.text)
-		err := l.appendLine(ctx, &c.text)
-		if len(c.text) > maxInline {
-			return c.shorten(start), nil
-		}
-		if len(c.text) > start {
-			c.count++
-		}
-		if err != nil {
-			return c, ignoreEOF(err)
-		}
+	text, err := io.ReadAll(io.LimitReader(io.MultiReader(bytes.NewReader(begun), content), maxInline+1))
+	if err != nil {
+		return cut{}, err
 	}
-	_, err := l.in.Peek(1)
-	c.more = err == nil
-	return c, ignoreEOF(err)
+	return firstLines(text, limit), nil
 }
 
-// shorten takes back the line from start on, which was too much.
-func (c cut) shorten(start int) cut {
-	c.more = true
-	if start > 0 {
-		c.text = c.text[:start]
-		return c
+// blockSize is how much of a file is read at a time, in bytes.
+const blockSize = 256 << 10
+
+// skipLines passes over lines, and returns what it has read behind them.
+func skipLines(content io.Reader, skip int) ([]byte, error) {
+	if skip == 0 {
+		return nil, nil
 	}
-	c.text, c.count = mediatype.WholeRunes(c.text[:maxInline]), 1
-	return c
-}
-
-func ignoreEOF(err error) error {
-	if err == io.EOF {
-		return nil
-	}
-	return err
-}
-
-type lineReader struct{ in *bufio.Reader }
-
-// skip passes over one line; io.EOF when there is none after it.
-func (l lineReader) skip(ctx context.Context) error {
+	block := make([]byte, blockSize)
 	for {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+		n, err := io.ReadFull(content, block)
+		lines := bytes.Count(block[:n], []byte{'\n'})
+		if lines >= skip {
+			return block[afterLine(block[:n], skip):n], nil
 		}
-		_, err := l.in.ReadSlice('\n')
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return err
+		skip -= lines
+		switch err {
+		case nil:
+		case io.EOF, io.ErrUnexpectedEOF:
+			return nil, nil
+		default:
+			return nil, err
 		}
 	}
 }
 
-// appendLine appends one line with its line end, or as much of it as shows that it is
-// too long.
-func (l lineReader) appendLine(ctx context.Context, text *[]byte) error {
-	for {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		piece, err := l.in.ReadSlice('\n')
-		*text = append(*text, piece...)
-		if !errors.Is(err, bufio.ErrBufferFull) || len(*text) > maxInline {
-			return err
-		}
+// afterLine is where the nth line ends, which is there.
+func afterLine(text []byte, n int) int {
+	at := 0
+	for range n {
+		at += bytes.IndexByte(text[at:], '\n') + 1
 	}
+	return at
+}
+
+// firstLines takes at most limit lines, and maxInline bytes, out of the beginning of a
+// text, which is all of it or longer than that.
+func firstLines(text []byte, limit int) cut {
+	whole := text[:min(len(text), maxInline)]
+	lines := bytes.Count(whole, []byte{'\n'})
+	switch {
+	case lines >= limit:
+		end := afterLine(whole, limit)
+		return cut{text[:end], limit, end < len(text)}
+	case len(text) == len(whole):
+		if len(text) > 0 && text[len(text)-1] != '\n' {
+			lines++
+		}
+		return cut{text, lines, false}
+	case lines > 0:
+		return cut{text[:bytes.LastIndexByte(whole, '\n')+1], lines, true}
+	}
+	return cut{mediatype.WholeRunes(whole), 1, true}
 }

@@ -1,11 +1,7 @@
 package fs
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/hex"
 	"io"
 	"strings"
 
@@ -19,9 +15,12 @@ const (
 	defaultLines = 2000
 	// maxInline bounds the content in a result.
 	maxInline = 256 << 10
-	// maxNoted is the size up to which a file that was read counts as seen: larger
-	// ones are not read as a whole only to know their digest.
-	maxNoted = 16 << 20
+	// maxNoted is the size up to which a file that was read counts as seen: what is larger
+	// cannot be edited.
+	maxNoted = maxEdited
+	// maxHashed is the size up to which a file is noted by its digest, and not by its
+	// version, which costs no reading of what is not returned.
+	maxHashed = 16 << 20
 )
 
 type readInput struct {
@@ -44,6 +43,11 @@ func readEffects(in readInput) ([]permission.Effect, error) {
 	if in.Encoding == "base64" && (in.OffsetLines != 0 || in.LimitLines != 0) {
 		return nil, fault.New(fault.InvalidInput, "line_range", "base64 content has no lines: leave out offset_lines and limit_lines")
 	}
+	if in.Pages != "" {
+		if _, err := parsePages(in.Pages); err != nil {
+			return nil, err
+		}
+	}
 	return readOf(in.Path), nil
 }
 
@@ -58,23 +62,19 @@ func read(ctx context.Context, access *runtime.Access, in readInput) (any, error
 	if err != nil && err != io.EOF {
 		return nil, fault.New(fault.Unavailable, "io", "reading %s: %w", file.Name(), err)
 	}
-	r := &reading{in: in, head: head[:n], out: readOutput{Path: file.Name(), ContentType: contentType(file.Name(), head[:n])}}
+	r := &reading{access: access, in: in, head: head[:n], media: mediatype.Detect(file.Name(), head[:n]), out: readOutput{Path: file.Name()}}
+	r.out.ContentType = contentType(r.media, r.head)
 	if err := r.checkPages(); err != nil {
 		return nil, err
 	}
-	content, err := r.source(ctx, access, file)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.fill(ctx, content); err != nil {
+	if err := r.readNoted(ctx, file); err != nil {
 		return nil, err
 	}
 	return r.out, nil
 }
 
-// contentType is the seed's word for content that begins with head.
-func contentType(name string, head []byte) string {
-	media := mediatype.Detect(name, head)
+// contentType is the seed's word for content of a media type that begins with head.
+func contentType(media string, head []byte) string {
 	switch {
 	case len(head) == 0:
 		return "empty"
@@ -92,9 +92,11 @@ func contentType(name string, head []byte) string {
 
 // reading is one file on its way into a result.
 type reading struct {
-	in   readInput
-	head []byte
-	out  readOutput
+	access *runtime.Access
+	in     readInput
+	head   []byte
+	media  string
+	out    readOutput
 }
 
 func (r *reading) checkPages() error {
@@ -103,78 +105,50 @@ func (r *reading) checkPages() error {
 		return nil
 	case r.out.ContentType != "pdf":
 		return fault.New(fault.InvalidInput, "pages", "%s is no PDF: pages do not apply (content type %s)", r.out.Path, r.out.ContentType)
+	case r.in.Encoding == "base64" || r.in.Encoding == "utf8":
+		return fault.New(fault.InvalidInput, "pages", "pages are taken out of a PDF as text: leave out encoding, or pages")
 	}
-	return fault.New(fault.Unavailable, "pdf_pages", "%s: this version of air takes no pages out of a PDF", r.out.Path).
-		WithHint("encoding base64 returns the bytes of the file")
+	return nil
 }
 
-// source is the content to take the result from. A file that its reader may edit later
-// is read as a whole: what was returned and what was noted as seen are then the same.
-func (r *reading) source(ctx context.Context, access *runtime.Access, file runtime.File) (io.Reader, error) {
+// readNoted takes the result from the file, and notes the file as seen.
+func (r *reading) readNoted(ctx context.Context, file runtime.File) error {
 	info, err := file.Stat()
 	if err != nil {
-		return nil, fault.New(fault.Unavailable, "io", "reading %s: %w", file.Name(), err)
+		return fault.New(fault.Unavailable, "io", "reading %s: %w", file.Name(), err)
 	}
-	if !access.Direct() || info.Size() > maxNoted {
-		return file, nil
-	}
-	content, err := io.ReadAll(io.LimitReader(file, maxNoted+1))
-	if err != nil {
-		return nil, fault.New(fault.Unavailable, "io", "reading %s: %w", file.Name(), err)
-	}
-	if len(content) > maxNoted { // it grew
-		return io.MultiReader(bytes.NewReader(content), file), nil
-	}
-	sum := sha256.Sum256(content)
-	return bytes.NewReader(content), access.NoteRead(ctx, r.in.Path, hex.EncodeToString(sum[:]))
-}
-
-func (r *reading) fill(ctx context.Context, content io.Reader) error {
+	version := ""
 	switch {
-	case r.in.Encoding == "base64":
-		return r.fillBase64(content)
-	case r.in.Encoding == "utf8" && !mediatype.IsText(r.head):
-		return r.notUTF8()
-	case r.in.Encoding != "utf8" && r.out.ContentType != "text" && r.out.ContentType != "empty":
-		return nil
-	}
-	return r.fillLines(ctx, content)
-}
-
-func (r *reading) fillBase64(content io.Reader) error {
-	const most = maxInline / 4 * 3
-	raw, err := io.ReadAll(io.LimitReader(content, most+1))
-	if err != nil {
-		return fault.New(fault.Unavailable, "io", "reading %s: %w", r.out.Path, err)
-	}
-	r.out.Truncated = len(raw) > most
-	text := base64.StdEncoding.EncodeToString(raw[:min(len(raw), most)])
-	r.out.Content = &text
-	return nil
-}
-
-func (r *reading) fillLines(ctx context.Context, content io.Reader) error {
-	limit := r.in.LimitLines
-	if limit == 0 {
-		limit = defaultLines
-	}
-	found, err := cutLines(ctx, content, r.in.OffsetLines, limit)
-	if err != nil {
-		return fault.New(fault.Unavailable, "io", "reading %s: %w", r.out.Path, err)
-	}
-	if !found.isText() {
-		if r.in.Encoding == "utf8" {
-			return r.notUTF8()
+	case info.Size() > maxNoted:
+		return r.fill(ctx, file)
+	case info.Size() > maxHashed:
+		if version, err = file.Version(); err != nil {
+			return err
 		}
-		r.out.ContentType = "binary"
-		return nil
 	}
-	text := string(found.text)
-	r.out.Content, r.out.LineCount, r.out.Truncated = &text, &found.count, found.more
-	return nil
+	if version == "" {
+		return r.readHashed(ctx, file, info.Size())
+	}
+	if err := r.fill(ctx, file); err != nil {
+		return err
+	}
+	after, err := file.Version()
+	if err != nil || after != version { // it changed meanwhile
+		return err
+	}
+	return r.access.NoteRead(ctx, r.in.Path, version)
 }
 
-func (r *reading) notUTF8() error {
-	return fault.New(fault.InvalidInput, "not_utf8", "%s is not UTF-8 text (content type %s)", r.out.Path, r.out.ContentType).
-		WithHint("encoding base64 returns the bytes of any file")
+// readHashed notes the digest: of the bytes from which the result was taken, read once.
+func (r *reading) readHashed(ctx context.Context, file runtime.File, size int64) error {
+	content := newSeen(file)
+	err := r.fill(ctx, content)
+	if err == nil {
+		err = content.drain(ctx, size, maxNoted)
+	}
+	sum := content.close()
+	if err != nil || content.size > maxNoted { // it grew
+		return err
+	}
+	return r.access.NoteRead(ctx, r.in.Path, sum)
 }

@@ -44,6 +44,7 @@ func TestRead(t *testing.T) {
 	r.Put("picture.svg", `<svg xmlns="http://www.w3.org/2000/svg"></svg>`)
 	r.Put("paper.pdf", "%PDF-1.7\n")
 	r.Put("book.ipynb", "{\"cells\": []}\n")
+	r.Put("odd.ipynb", "{\"cells\": 7}\n")
 	r.Put("nul", "a\x00b")
 	for _, c := range []struct {
 		name      string
@@ -69,10 +70,11 @@ func TestRead(t *testing.T) {
 		{"binary", object{"path": "nul"}, "-", "binary", -1, false},
 		{"not UTF-8", object{"path": "latin"}, "-", "binary", -1, false},
 		{"not UTF-8 later", object{"path": "late", "limit_lines": 3000}, "-", "binary", -1, false},
-		{"image", object{"path": "picture.png"}, "-", "image", -1, false},
+		{"image with half a head", object{"path": "picture.png"}, `{"format":"png"}`, "image", -1, false},
 		{"SVG is text", object{"path": "picture.svg"}, `<svg xmlns="http://www.w3.org/2000/svg"></svg>`, "text", 1, false},
-		{"pdf", object{"path": "paper.pdf"}, "-", "pdf", -1, false},
-		{"notebook", object{"path": "book.ipynb"}, "-", "notebook", -1, false},
+		{"notebook", object{"path": "book.ipynb"}, "", "notebook", 0, false},
+		{"no notebook", object{"path": "odd.ipynb"}, "{\"cells\": 7}\n", "text", 1, false},
+		{"pdf as bytes", object{"path": "paper.pdf", "encoding": "base64"}, "JVBERi0xLjcK", "pdf", -1, false},
 		{"notebook as text", object{"path": "book.ipynb", "encoding": "utf8"}, "{\"cells\": []}\n", "notebook", 1, false},
 		{"base64", object{"path": "nul", "encoding": "base64"}, "YQBi", "binary", -1, false},
 		{"base64 of nothing", object{"path": "empty", "encoding": "base64"}, "", "empty", -1, false},
@@ -120,7 +122,11 @@ func TestReadRefuses(t *testing.T) {
 		{object{"path": "a.txt", "encoding": "base64", "offset_lines": 1}, fault.InvalidInput, "line_range"},
 		{object{"path": "a.txt", "encoding": "base64", "limit_lines": 1}, fault.InvalidInput, "line_range"},
 		{object{"path": "a.txt", "pages": "1"}, fault.InvalidInput, "pages"},
-		{object{"path": "paper.pdf", "pages": "1"}, fault.Unavailable, "pdf_pages"},
+		{object{"path": "paper.pdf", "pages": "0"}, fault.InvalidInput, "pages"},
+		{object{"path": "paper.pdf", "pages": "3-1"}, fault.InvalidInput, "pages"},
+		{object{"path": "paper.pdf", "pages": "-2"}, fault.InvalidInput, "pages"},
+		{object{"path": "paper.pdf", "pages": "1,,2"}, fault.InvalidInput, "pages"},
+		{object{"path": "paper.pdf", "pages": "1", "encoding": "base64"}, fault.InvalidInput, "pages"},
 		{object{"path": "latin", "encoding": "utf8"}, fault.InvalidInput, "not_utf8"},
 		{object{"path": "a.txt", "encoding": "latin1"}, fault.InvalidInput, "schema"},
 		{object{"path": "a.txt", "limit_lines": 0}, fault.InvalidInput, "schema"},

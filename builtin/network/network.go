@@ -1,10 +1,8 @@
-// Package network brings the tool that makes a request to a host. It says what the
-// request would need; nothing sends it yet.
+// Package network brings the tool that makes a request to a host.
 package network
 
 import (
 	"cmp"
-	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -125,8 +123,3 @@ func notInToken(r rune) bool {
 }
 
 func isControl(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
-
-func fetch(context.Context, *runtime.Access, fetchInput) (any, error) {
-	return nil, fault.New(fault.Unavailable, "not_executed", "this version of air decides about requests and does not send them").
-		WithHint("air permission explain network.fetch shows what was decided")
-}

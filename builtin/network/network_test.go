@@ -98,11 +98,3 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
-
-func TestNothingIsSent(t *testing.T) {
-	_, err := Tools()["network.fetch"].Run(t.Context(), nil, json.RawMessage(`{"url":"https://example.com"}`))
-	var f *fault.Error
-	if !errors.As(err, &f) || f.Kind != fault.Unavailable || f.Code != "not_executed" || f.Hint == "" {
-		t.Errorf("%v", err)
-	}
-}

@@ -2,8 +2,6 @@
 package shell
 
 import (
-	"bytes"
-	"context"
 	"maps"
 	"path"
 	"slices"
@@ -24,7 +22,7 @@ type Place struct {
 // Tools returns the implementations by tool name.
 func Tools(at Place) map[string]runtime.Implementation {
 	return map[string]runtime.Implementation{
-		"shell.run": runtime.Typed[runInput]{Effects: at.effects, Do: run},
+		"shell.run": runtime.Typed[runInput]{Effects: at.effects, Do: at.run},
 	}
 }
 
@@ -82,18 +80,4 @@ func checkEnv(env map[string]string) error {
 		}
 	}
 	return nil
-}
-
-func run(ctx context.Context, access *runtime.Access, in runInput) (any, error) {
-	var stdout, stderr bytes.Buffer
-	ended, err := access.Commands.Shell(ctx, runtime.Shell{Text: in.Command, Dir: in.Cwd, Env: in.Env, Stdin: strings.NewReader(in.Stdin), Stdout: &stdout, Stderr: &stderr})
-	return runOutput{CommandRunID: ended.ID, ExitCode: ended.Code, DurationMS: ended.Duration.Milliseconds(), StdoutPreview: stdout.String(), StderrPreview: stderr.String()}, err
-}
-
-type runOutput struct {
-	CommandRunID  string `json:"command_run_id"`
-	ExitCode      int    `json:"exit_code"`
-	DurationMS    int64  `json:"duration_ms"`
-	StdoutPreview string `json:"stdout_preview,omitempty"`
-	StderrPreview string `json:"stderr_preview,omitempty"`
 }

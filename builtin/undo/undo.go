@@ -36,6 +36,7 @@ type output struct {
 	Files     []file `json:"files"`
 	FileCount int    `json:"file_count"`
 	Truncated bool   `json:"truncated"`
+	Partial   bool   `json:"partial,omitempty"`
 }
 
 type file struct {
@@ -68,7 +69,7 @@ func (r runs) undo(ctx context.Context, access *runtime.Access, in input) (any, 
 	if undone.RunID == "" {
 		return nil, err
 	}
-	out := output{RunID: undone.RunID, Tool: undone.Tool, Files: []file{}, FileCount: len(undone.Files), Truncated: len(undone.Files) > maxFiles}
+	out := output{RunID: undone.RunID, Tool: undone.Tool, Files: []file{}, FileCount: len(undone.Files), Truncated: len(undone.Files) > maxFiles, Partial: past.Partial}
 	for _, f := range undone.Files[:min(len(undone.Files), maxFiles)] {
 		out.Files = append(out.Files, file(f))
 	}

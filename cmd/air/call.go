@@ -17,7 +17,8 @@ func (a *app) callCommand() *cobra.Command {
 		Use:   "call TOOL [JSON | @FILE | -]",
 		Short: "Call a tool of this project",
 		Long: "Call a tool and print its output as JSON; with -o json the whole result envelope, also for errors.\n" +
-			"The input is a JSON object: written out, read from a file with @FILE, or from standard input with -.",
+			"The input is a JSON object: written out, read from a file with @FILE, or from standard input with -.\n" +
+			"On a terminal, and without -o json and --quiet, a command's output also shows on standard error while it runs.",
 		Example: `  air call fs.list '{"path":"."}'
   air call fs.read @input.json -o json`,
 		Args:              cobra.RangeArgs(1, 2),

@@ -10,6 +10,7 @@ import (
 
 	"github.com/aircoding/air/runtime/command/interpret"
 	"github.com/aircoding/air/runtime/engine"
+	"github.com/aircoding/air/runtime/runner"
 	"github.com/aircoding/air/runtime/sandbox"
 )
 
@@ -17,6 +18,7 @@ func main() {
 	engine.ServeIfWorker()
 	sandbox.ServeIfChild()
 	interpret.ServeIfShell()
+	runner.ServeIfKeeper()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second interrupt ends air at once
 	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv}

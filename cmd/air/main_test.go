@@ -14,6 +14,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/aircoding/air/runtime/command/interpret"
 	"github.com/aircoding/air/runtime/engine"
 	"github.com/aircoding/air/runtime/sandbox"
 )
@@ -23,6 +24,7 @@ import (
 func TestMain(m *testing.M) {
 	engine.ServeIfWorker()
 	sandbox.ServeIfChild()
+	interpret.ServeIfShell()
 	if os.Getenv("AIR_TEST_MAIN") != "" {
 		main()
 	}

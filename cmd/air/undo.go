@@ -79,14 +79,18 @@ func (a *app) runToUndo(id string) (string, error) {
 // printUndone says what became of each file, and how to get back.
 func (a *app) printUndone(e runtime.Envelope) error {
 	var out struct {
-		RunID string `json:"run_id"`
-		Files []struct{ Path, Change string }
-		Count int `json:"file_count"`
+		RunID   string `json:"run_id"`
+		Files   []struct{ Path, Change string }
+		Count   int `json:"file_count"`
+		Partial bool
 	}
 	if err := json.Unmarshal(e.Output, &out); err != nil {
 		return err
 	}
 	a.note("run %s is undone; air undo %s brings it back", out.RunID, e.RunID)
+	if out.Partial {
+		a.note("it ran a command that may have changed more files: those nothing brings back")
+	}
 	return a.print(out, func(w io.Writer) {
 		for _, f := range out.Files {
 			fmt.Fprintf(w, "%-9s  %s\n", f.Change, oneLine(f.Path))

@@ -3,16 +3,20 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
+	"github.com/aircoding/air/internal/text"
 	"github.com/aircoding/air/runtime/event"
 )
 
-// watch shows what guests say while they work: log lines, and progress on a terminal.
+// watch shows what happens during calls: log lines of guests, and on a terminal progress
+// and what the person's own commands write.
 func (a *app) watch(events *event.Store) {
 	if a.flags.quiet {
 		return
 	}
 	w := &watcher{app: a, animated: isTerminal(a.stderr)}
+	w.streams = w.animated && a.flags.output != "json"
 	cancel := events.Subscribe(w.see)
 	a.later(func() error { cancel(); w.clear(); return nil })
 }
@@ -20,7 +24,9 @@ func (a *app) watch(events *event.Store) {
 type watcher struct {
 	app      *app
 	animated bool
-	shown    bool // a progress line stands on the terminal
+	streams  bool   // it shows what commands write
+	shown    bool   // a progress line stands on the terminal
+	begun    string // the stream whose line stands there without its end, "" for none
 }
 
 func (w *watcher) see(e event.Event) {
@@ -29,6 +35,8 @@ func (w *watcher) see(e event.Event) {
 		Msg      string   `json:"msg"`
 		Message  string   `json:"message"`
 		Fraction *float64 `json:"fraction"`
+		Text     string   `json:"text"`
+		Skipped  int64    `json:"skipped_bytes"`
 	}
 	if json.Unmarshal(e.Payload, &p) != nil {
 		return
@@ -43,11 +51,41 @@ func (w *watcher) see(e event.Event) {
 		w.app.logged = p.Msg
 	case event.ToolProgress:
 		w.progress(e.Source.ID, p.Fraction, p.Message)
+	case event.CommandStdout, event.CommandStderr:
+		if w.streams && e.Source.ID == "shell.run" && len(e.Route) == 0 {
+			w.output(e.Type, p.Text, p.Skipped)
+		}
+	}
+}
+
+// outputMark stands before each line of a command, so that none can be taken for air's own.
+const outputMark = "| "
+
+// output shows what a command wrote.
+func (w *watcher) output(stream, written string, skipped int64) {
+	if w.begun != stream {
+		w.clear()
+	}
+	written = text.Printable(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(written))
+	for line := range strings.Lines(written) {
+		if w.begun == "" {
+			w.clear()
+			fmt.Fprint(w.app.stderr, outputMark)
+		}
+		fmt.Fprint(w.app.stderr, line)
+		w.begun = stream
+		if strings.HasSuffix(line, "\n") {
+			w.begun = ""
+		}
+	}
+	if skipped > 0 {
+		w.clear()
+		fmt.Fprintf(w.app.stderr, "(%d bytes are not shown)\n", skipped)
 	}
 }
 
 func (w *watcher) progress(who string, fraction *float64, message string) {
-	if !w.animated {
+	if !w.animated || w.begun != "" {
 		return
 	}
 	percent := ""
@@ -59,7 +97,12 @@ func (w *watcher) progress(who string, fraction *float64, message string) {
 	w.shown = true
 }
 
+// clear leaves the terminal at the beginning of a line.
 func (w *watcher) clear() {
+	if w.begun != "" {
+		fmt.Fprintln(w.app.stderr)
+		w.begun = ""
+	}
 	if w.shown {
 		fmt.Fprint(w.app.stderr, "\r\x1b[K")
 		w.shown = false

@@ -11,8 +11,10 @@ import (
 	"github.com/aircoding/air/builtin/artifact"
 	eventtool "github.com/aircoding/air/builtin/event"
 	"github.com/aircoding/air/builtin/fs"
+	"github.com/aircoding/air/builtin/git"
 	"github.com/aircoding/air/builtin/network"
 	question "github.com/aircoding/air/builtin/permission"
+	processtool "github.com/aircoding/air/builtin/process"
 	"github.com/aircoding/air/builtin/shell"
 	"github.com/aircoding/air/builtin/undo"
 	"github.com/aircoding/air/capabilities"
@@ -23,8 +25,10 @@ import (
 	"github.com/aircoding/air/runtime/backup"
 	"github.com/aircoding/air/runtime/command"
 	"github.com/aircoding/air/runtime/engine"
+	hosts "github.com/aircoding/air/runtime/network"
 	"github.com/aircoding/air/runtime/permission"
 	"github.com/aircoding/air/runtime/runner"
+	"github.com/aircoding/air/runtime/secret"
 	"github.com/aircoding/air/runtime/session"
 )
 
@@ -64,6 +68,7 @@ func (a *app) permissions(at place, paths *permission.Paths, change func(*permis
 		Mode:       at.config.Mode,
 		Paths:      paths,
 		Judge:      judge(at),
+		Unconfined: unconfined(runner.New(runner.Config{State: at.project.Dir})),
 	}
 	if at.project.Exists() {
 		accepted, err := permission.LoadAcceptance(at.project)
@@ -77,6 +82,11 @@ func (a *app) permissions(at place, paths *permission.Paths, change func(*permis
 		change(&o)
 	}
 	return permission.Load(o)
+}
+
+// unconfined tells whether commands run outside a sandbox.
+func unconfined(programs *runner.Runner) func() bool {
+	return func() bool { return !programs.Confined() }
 }
 
 // judge names the effects of a command line in the project's folder.
@@ -139,10 +149,10 @@ func (a *app) projectLifecycle() (*capabilities.Lifecycle, error) {
 }
 
 // builtins are the native tools, declared by the manifests embedded in resources.
-func builtins(at shell.Place, kept *backup.Store, sessionID string) ([]*runtime.Tool, error) {
+func builtins(at shell.Place, worktrees string, kept *backup.Store, sessionID string) ([]*runtime.Tool, error) {
 	all := map[string]runtime.Implementation{}
 	for _, group := range []map[string]runtime.Implementation{
-		fs.Tools(), artifact.Tools(), eventtool.Tools(), network.Tools(), question.Tools(), shell.Tools(at), undo.Tools(kept, sessionID),
+		fs.Tools(), git.Tools(git.Place{Workspaces: worktrees}), artifact.Tools(), eventtool.Tools(), network.Tools(), question.Tools(), processtool.Tools(), shell.Tools(at), undo.Tools(kept, sessionID),
 	} {
 		for name, implementation := range group {
 			all[name] = implementation
@@ -178,28 +188,38 @@ func (a *app) registryWith(ctx context.Context, at place, provider runtime.Provi
 	if err != nil {
 		return nil, err
 	}
-	rules, err := a.permissions(at, paths, w.rules)
+	programs := runner.New(runner.Config{
+		Paths: paths, Root: at.project.Root, Home: personHome(), State: at.project.Dir, Session: s.ID, Getenv: a.getenv, Bare: true,
+	})
+	rules, err := a.permissions(at, paths, func(o *permission.Options) {
+		o.Unconfined = unconfined(programs)
+		if w.rules != nil {
+			w.rules(o)
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
 	kept := backups(at)
-	tools, err := builtins(shell.Place{Root: at.project.Root, Home: personHome()}, kept, s.ID)
+	tools, err := builtins(shell.Place{Root: at.project.Root, Home: personHome()}, paths.Worktrees(), kept, s.ID)
 	if err != nil {
 		return nil, err
 	}
 	a.watch(s.Events)
-	programs := runner.New(runner.Config{
-		Paths: paths, Root: at.project.Root, Home: personHome(), State: at.project.Dir, Session: s.ID, Getenv: a.getenv,
-	})
 	config := runtime.Config{
 		Session:    s,
 		Permission: rules,
 		Paths:      paths,
 		Provider:   provider,
 		Backups:    kept,
+		Workspaces: runtime.WorkspacesIn(at.project.Dir, paths),
 		Budgets:    budgets(at.config.Budgets),
 		Misbehaved: misbehaved,
 		Launcher:   programs,
+		Processes:  programs,
+		Fetcher:    hosts.Fetcher{},
+		Secret:     secret.Open(at.home.Path("secrets")).Value,
+		Hosts:      hosts.Configured{Root: at.project.Root, Home: filepath.Join(at.project.Dir, "state", "home"), Getenv: a.getenv}.Hosts,
 		Strikes:    runtime.StrikesIn(filepath.Join(at.project.Dir, "state", "quarantined")),
 	}
 	if t := a.terminal(at, s); t != nil {

@@ -208,3 +208,20 @@ func contains(t *testing.T, err error, want string) {
 		t.Errorf("got %v, want an error with %q", err, want)
 	}
 }
+
+func TestTryLock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a", "lock")
+	unlock, free, err := home.TryLock(path)
+	if err != nil || !free {
+		t.Fatal(free, err)
+	}
+	if _, free, err := home.TryLock(path); err != nil || free {
+		t.Errorf("two have the lock: %v, %v", free, err)
+	}
+	unlock()
+	again, free, err := home.TryLock(path)
+	if err != nil || !free {
+		t.Fatal(free, err)
+	}
+	again()
+}

@@ -23,6 +23,23 @@ func Lock(ctx context.Context, path string) (unlock func(), err error) {
 	return func() { _ = f.Close() }, nil
 }
 
+// TryLock is Lock without waiting: free is false when somebody has the lock.
+func TryLock(path string) (unlock func(), free bool, err error) {
+	f, err := openLock(path)
+	if err != nil {
+		return nil, false, fmt.Errorf("locking %s: %w", path, err)
+	}
+	err = flock(f, syscall.LOCK_EX|syscall.LOCK_NB)
+	if err == nil {
+		return func() { _ = f.Close() }, true, nil
+	}
+	_ = f.Close()
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil, false, nil
+	}
+	return nil, false, fmt.Errorf("locking %s: %w", path, err)
+}
+
 func openLock(path string) (*os.File, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
@@ -38,7 +55,7 @@ func wait(ctx context.Context, f *os.File) error {
 	}
 	got := make(chan error)
 	go func() {
-		err := flock(f)
+		err := flock(f, syscall.LOCK_EX)
 		select {
 		case got <- err:
 		case <-ctx.Done():
@@ -56,9 +73,9 @@ func wait(ctx context.Context, f *os.File) error {
 	}
 }
 
-func flock(f *os.File) error {
+func flock(f *os.File, how int) error {
 	for {
-		if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); !errors.Is(err, syscall.EINTR) {
+		if err := syscall.Flock(int(f.Fd()), how); !errors.Is(err, syscall.EINTR) {
 			return err
 		}
 	}

@@ -41,6 +41,22 @@ func (r *Redactor) byValue(text string) string {
 	return r.known.replace(text)
 }
 
+// Knows reports whether a text has one of the values in it, in any of the ways to write
+// them.
+func (r *Redactor) Knows(text string) (found bool) {
+	if r == nil || r.known == nil {
+		return false
+	}
+	r.known.set.Each(text, func(_, id int) int {
+		found = found || id != 0 // 0 is a mark
+		if found {
+			return len(text)
+		}
+		return 0
+	})
+	return found
+}
+
 // byRules replaces what the rules find, from left to right.
 func byRules(text string) string {
 	var b strings.Builder

@@ -392,3 +392,17 @@ func BenchmarkJSON(b *testing.B) {
 		})
 	}
 }
+
+func TestKnows(t *testing.T) {
+	r := redact.New([]string{"value/of+token"})
+	for text, want := range map[string]bool{
+		"": false, "value": false, "value/of+toke": false, "a value/of+token.": true, "value%2Fof%2Btoken": true, "dmFsdWUvb2YrdG9rZW4=": true, "[redacted:x] value/of+token": true,
+	} {
+		if r.Knows(text) != want {
+			t.Errorf("%q: want %v", text, want)
+		}
+	}
+	if (*redact.Redactor)(nil).Knows("x") {
+		t.Error("nobody's values were known")
+	}
+}

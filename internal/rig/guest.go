@@ -47,7 +47,7 @@ func (p Guests) Tools(context.Context) ([]*runtime.Tool, error) {
 
 func (p Guests) tool(id string, g Guest) *runtime.Tool {
 	permissions := permission.Permissions{Read: true, Write: true, Artifacts: []string{"report"}}
-	scopes := permission.Scopes{Tools: []string{"fs.read", "fs.write", "fs.list", "fs.stat", "artifact.create", "artifact.read", "event.emit"}}
+	scopes := permission.Scopes{Tools: []string{"fs.read", "fs.write", "fs.edit", "fs.patch", "fs.list", "fs.stat", "artifact.create", "artifact.read", "event.emit"}}
 	for other := range p {
 		scopes.Tools = append(scopes.Tools, other+".run")
 	}

@@ -11,8 +11,10 @@ import (
 	"github.com/aircoding/air/builtin/artifact"
 	"github.com/aircoding/air/builtin/event"
 	"github.com/aircoding/air/builtin/fs"
+	"github.com/aircoding/air/builtin/git"
 	"github.com/aircoding/air/builtin/network"
 	question "github.com/aircoding/air/builtin/permission"
+	"github.com/aircoding/air/builtin/process"
 	"github.com/aircoding/air/builtin/shell"
 	"github.com/aircoding/air/builtin/undo"
 	"github.com/aircoding/air/capabilities"
@@ -21,8 +23,10 @@ import (
 	"github.com/aircoding/air/runtime"
 	"github.com/aircoding/air/runtime/backup"
 	events "github.com/aircoding/air/runtime/event"
+	hosts "github.com/aircoding/air/runtime/network"
 	"github.com/aircoding/air/runtime/permission"
 	"github.com/aircoding/air/runtime/runner"
+	"github.com/aircoding/air/runtime/secret"
 	"github.com/aircoding/air/runtime/session"
 )
 
@@ -40,6 +44,7 @@ type Options struct {
 	// Misbehaved is told instead of disabling a capability.
 	Misbehaved func(ctx context.Context, capability, reason string)
 	Redactor   func() (*redact.Redactor, error) // of the session's events
+	Network    hosts.Fetcher                    // where names lead, and who vouches for hosts
 }
 
 // Rig is a project with its registry.
@@ -92,13 +97,15 @@ func (r *Rig) registry(o Options) *runtime.Registry {
 	check(r, err)
 	kept := backup.Open(filepath.Join(r.Project.Dir, "backups"), o.Backups)
 	programs := runner.New(runner.Config{
-		Paths: paths, Root: r.Root, Home: filepath.Dir(r.Home.Dir), State: r.Project.Dir, Session: r.Session.ID, Getenv: os.Getenv,
+		Paths: paths, Root: r.Root, Home: filepath.Dir(r.Home.Dir), State: r.Project.Dir, Session: r.Session.ID, Getenv: os.Getenv, Dialer: o.Network.Dialer,
 	})
 	registry, err := runtime.New(runtime.Config{
-		Launcher: programs,
-		Session:  r.Session, Permission: engine, Paths: paths, Approver: o.Approver, Chooser: o.Chooser,
+		Launcher: programs, Processes: programs,
+		Session: r.Session, Permission: engine, Paths: paths, Approver: o.Approver, Chooser: o.Chooser,
 		Provider: o.Provider, Misbehaved: o.Misbehaved, Budgets: o.Budgets,
-		Backups: kept,
+		Backups: kept, Workspaces: runtime.WorkspacesIn(r.Project.Dir, paths),
+		Fetcher: o.Network, Secret: secret.Open(r.Home.Path("secrets")).Value,
+		Hosts: hosts.Configured{Root: r.Root, Home: filepath.Join(r.Project.Dir, "state", "home"), Getenv: os.Getenv}.Hosts,
 	}, append(r.builtin(kept), o.Tools...)...)
 	check(r, err)
 	return registry
@@ -108,7 +115,7 @@ func (r *Rig) builtin(kept *backup.Store) []*runtime.Tool {
 	r.Helper()
 	at := shell.Place{Root: r.Root, Home: filepath.Dir(r.Home.Dir)}
 	implementations := map[string]runtime.Implementation{}
-	for _, tools := range []map[string]runtime.Implementation{fs.Tools(), artifact.Tools(), event.Tools(), network.Tools(), question.Tools(), shell.Tools(at), undo.Tools(kept, r.Session.ID)} {
+	for _, tools := range []map[string]runtime.Implementation{fs.Tools(), git.Tools(git.Place{Workspaces: filepath.Join(r.Project.Dir, "workspaces")}), artifact.Tools(), event.Tools(), network.Tools(), question.Tools(), process.Tools(), shell.Tools(at), undo.Tools(kept, r.Session.ID)} {
 		for name, implementation := range tools {
 			implementations[name] = implementation
 		}

@@ -35,6 +35,9 @@ type Change struct {
 	Made    []Folder  `json:"made,omitempty"`
 	Removed []Folder  `json:"removed,omitempty"`
 	At      time.Time `json:"at"`
+	// Pending marks what a command may do to the file: After is not known before it has
+	// ended, see Journal.Settle. Where it never was, nobody knows how the command left it.
+	Pending bool `json:"pending,omitempty"`
 
 	number  int   // in its run
 	content int64 // where the content of Before begins in the file of the run

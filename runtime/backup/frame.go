@@ -19,11 +19,19 @@ const MaxRecord = 1 << 20
 // frame is one record in the file of a run: a line "CRC JSON", the CRC-32C of the JSON
 // in hex, and behind a change the content that it replaces. It holds one of its fields.
 type frame struct {
-	SchemaVersion int     `json:"schema_version,omitempty"` // of the first, with Run
-	Run           *Run    `json:"run,omitempty"`
-	Change        *Change `json:"change,omitempty"`
-	Withdrawn     *int    `json:"withdrawn,omitempty"` // the number of a change that did not happen
-	Done          bool    `json:"done,omitempty"`      // the run has undone all that it was to undo
+	SchemaVersion int      `json:"schema_version,omitempty"` // of the first, with Run
+	Run           *Run     `json:"run,omitempty"`
+	Change        *Change  `json:"change,omitempty"`
+	Withdrawn     *int     `json:"withdrawn,omitempty"` // the number of a change that did not happen
+	Done          bool     `json:"done,omitempty"`      // the run has undone all that it was to undo
+	Settled       *settled `json:"settled,omitempty"`
+	Partial       bool     `json:"partial,omitempty"` // the run may have changed more than it has records of
+}
+
+// settled is what became of a pending change.
+type settled struct {
+	Change int    `json:"change"` // its number
+	After  *State `json:"after,omitempty"`
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

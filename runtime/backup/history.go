@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -21,6 +22,7 @@ type Past struct {
 	Run
 	Changes []Change // that were not withdrawn, in order
 	Done    bool     // of a run that undoes another: it got to its end
+	Partial bool     // a command of the run may have changed more than there are records of
 	// UnderWay is true while the run's process may still add changes.
 	UnderWay bool
 	UndoneBy string // the run that took the changes back, "" when they stand
@@ -142,6 +144,9 @@ func (p *Past) stands() error {
 	case p.UndoneBy != "":
 		return fault.New(fault.Conflict, "already_undone", "run %s (%s) was undone by run %s", p.ID, p.Tool, p.UndoneBy).
 			WithHint("air undo %s brings its changes back", p.UndoneBy)
+	case len(p.Changes) == 0 && p.Partial:
+		return fault.New(fault.NotFound, "nothing_kept", "run %s (%s) ran a command that may have changed files, and none of them was kept", p.ID, p.Tool).
+			WithHint("only files that a command names to change are kept before it; a version control brings back the others")
 	case len(p.Changes) == 0:
 		return fault.New(fault.NotFound, "nothing_to_undo", "run %s changed no file", p.ID)
 	}
@@ -152,7 +157,8 @@ func (p *Past) stands() error {
 type Summary struct {
 	Run
 	Files    int       `json:"files"`
-	First    []Outcome `json:"first_files"` // at most 20 of them
+	Partial  bool      `json:"partial,omitempty"` // it may have changed more
+	First    []Outcome `json:"first_files"`       // at most 20 of them
 	UndoneBy string    `json:"undone_by,omitempty"`
 	UnderWay bool      `json:"under_way,omitempty"`
 }
@@ -182,7 +188,7 @@ func (s *Store) List() ([]Summary, error) {
 	list := []Summary{}
 	err := s.each(func(p *Past) bool {
 		steps := p.Steps()
-		list = append(list, Summary{Run: p.Run, Files: len(steps), First: outcomes(steps), UndoneBy: p.UndoneBy, UnderWay: p.UnderWay})
+		list = append(list, Summary{Run: p.Run, Files: len(steps), Partial: p.Partial, First: outcomes(steps), UndoneBy: p.UndoneBy, UnderWay: p.UnderWay})
 		return false
 	})
 	return list, err
@@ -252,6 +258,10 @@ func (p *Past) read(id string) error {
 			number++
 		case f.Withdrawn != nil:
 			withdrawn[*f.Withdrawn] = true
+		case f.Settled != nil:
+			if err := p.settle(f.Settled); err != nil {
+				return p.store.damaged(id, "%w", err)
+			}
 		}
 		at = content + f.contentSize()
 	}
@@ -270,7 +280,16 @@ func (p *Past) adopt(id string, f frame, at int64) error {
 	case f.Run != nil:
 		return p.store.damaged(id, "it has two beginnings")
 	}
-	p.Done = p.Done || f.Done
+	p.Done, p.Partial = p.Done || f.Done, p.Partial || f.Partial
+	return nil
+}
+
+// settle fills in how a pending change ended. All changes read so far are there.
+func (p *Past) settle(s *settled) error {
+	if s.Change < 0 || s.Change >= len(p.Changes) || !p.Changes[s.Change].Pending {
+		return fmt.Errorf("it settles change %d, which is not pending", s.Change)
+	}
+	p.Changes[s.Change].After, p.Changes[s.Change].Pending = s.After, false
 	return nil
 }
 

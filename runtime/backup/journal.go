@@ -34,8 +34,12 @@ type Journal struct {
 	changes   int
 	live      int   // changes that were not withdrawn
 	unchecked int64 // bytes added since the store's limit was looked at
+	partial   bool  // there may be changes without a record
 	synced    bool  // the name of the file is on the disk
 	broken    error // why nothing can be added any more
+
+	staged  *os.File // see Staging; nil where nothing was
+	folders map[string]bool
 }
 
 // Begin makes the file of a run, which must not have one. Close ends it.
@@ -172,6 +176,25 @@ func (j *Journal) Withdraw(number int) error {
 	return j.note(frame{Withdrawn: &number})
 }
 
+// Settle says how a pending change left the file, nil for gone.
+func (j *Journal) Settle(number int, after *State) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.note(frame{Settled: &settled{Change: number, After: after}})
+}
+
+// Partial says that the run may change more than it has records of, which nothing brings
+// back.
+func (j *Journal) Partial() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.partial {
+		return nil
+	}
+	j.partial = true
+	return j.note(frame{Partial: true})
+}
+
 // Done says that the run has undone all that it was to undo.
 func (j *Journal) Done() error {
 	j.mu.Lock()
@@ -195,8 +218,9 @@ func (j *Journal) Close() error {
 	if j.file == nil {
 		return nil
 	}
+	j.endStaging()
 	var err error
-	if j.live == 0 && j.run.Undoes == "" {
+	if j.live == 0 && j.run.Undoes == "" && !j.partial {
 		err = os.Remove(j.file.Name())
 	}
 	err = errors.Join(err, j.file.Close())

@@ -14,7 +14,7 @@ type Step struct {
 
 	after   *State // as the run left the file
 	between *State // as it was before the last change, which a crash may have kept from happening
-	foreign bool   // something else changed the file between two changes of the run
+	foreign bool   // something else changed the file between two changes of the run, or may have
 	content int64
 }
 
@@ -49,8 +49,8 @@ func (p *Past) Steps() []Step {
 		i, known := at[c.Path]
 		if !known {
 			i, at[c.Path] = len(steps), len(steps)
-			steps = append(steps, Step{Path: string(c.Path), after: c.After, between: c.Before})
-		} else if !follows(steps[i].To, c) {
+			steps = append(steps, Step{Path: string(c.Path), after: c.After, between: c.Before, foreign: c.Pending})
+		} else if c.Pending || !follows(steps[i].To, c) {
 			steps[i].foreign = true
 		}
 		steps[i].To, steps[i].content = c.Before, c.content

@@ -21,6 +21,10 @@ type analysis struct {
 	exports map[string]bool // variables in the environment whose value is no plain word or flag
 	expands bool            // a program takes them into commands
 
+	line     Line
+	deferred int  // inside a program whose words are only known when it runs
+	later    bool // something is asked only then
+
 	names  map[string][]made // by their clean paths in small letters
 	uses   []pathUse
 	used   map[pathUse]bool
@@ -34,13 +38,16 @@ type effectKey struct {
 
 // unknown notes that something in the command line cannot be known.
 func (a *analysis) unknown(why string) {
-	if a.opaque == "" {
+	if a.opaque == "" && a.deferred == 0 {
 		a.opaque = why
 	}
 }
 
 // unknownProgram is unknown for what one program does.
 func (a *analysis) unknownProgram(f *finding, why string) {
+	if a.deferred > 0 {
+		return
+	}
 	f.raise(permission.RiskOpaque, why)
 	a.unknown(why)
 }
@@ -83,7 +90,7 @@ func (a *analysis) add(e permission.Effect) {
 	}
 	old.Recursive = old.Recursive || e.Recursive
 	old.Below, old.Hosts = old.Below && e.Below, old.Hosts || e.Hosts
-	old.Known = old.Known && e.Known
+	old.Known, old.Repository = old.Known && e.Known, old.Repository || e.Repository
 	if old.Script == "" {
 		old.Script = e.Script
 	}

@@ -55,6 +55,18 @@ func (a *analysis) binaryArith(s *shell, x *syntax.BinaryArithm, always bool) {
 		a.arith(s, x.X, false)
 		a.arith(s, x.Y, false)
 	}
+	a.division(s, x)
+}
+
+// division is only known not to fail where what it divides by is not 0: after a failure,
+// shells go on in different ways.
+func (a *analysis) division(s *shell, x *syntax.BinaryArithm) {
+	switch x.Op {
+	case syntax.Quo, syntax.Rem, syntax.QuoAssgn, syntax.RemAssgn:
+		if n, ok := a.compute(s, x.Y); !ok || n == 0 {
+			a.unknown("what it divides by is not known not to be 0")
+		}
+	}
 }
 
 // becomesNumber notes an assignment; where it may not take place, the variable is a number

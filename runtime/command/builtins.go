@@ -44,13 +44,13 @@ func builtinFor(name string) builtin {
 		return readLines
 	case "printf", "test", "[":
 		return evaluating
-	case "wait", "hash", "jobs":
+	case "wait", "hash":
 		return withOption
 	case "kill":
 		return asProgram
 	case "read":
 		return readWords
-	case "break", "continue", "times", "umask", "ulimit", "dirs", "caller", "help", "logout", "suspend", "bg", "fg", "disown", "type", "true", "false", ":", "pwd":
+	case "break", "continue", "dirs", "help", "type", "true", "false", ":", "pwd":
 		return harmless
 	}
 	if why := opaqueBuiltins[name]; why != "" {
@@ -67,7 +67,11 @@ var opaqueBuiltins = map[string]string{
 	"declare": "a quoted declare evaluates its words", "typeset": "a quoted typeset evaluates its words", "local": "a quoted local evaluates its words",
 	"export": "a quoted export evaluates its words", "readonly": "a quoted readonly evaluates its words",
 	"coproc": "a coprocess runs beside the rest",
+	"umask":  lacking, "ulimit": lacking, "times": lacking, "caller": lacking, "logout": lacking, "suspend": lacking,
+	"jobs": lacking, "bg": lacking, "fg": lacking, "disown": lacking, "newgrp": lacking,
 }
+
+const lacking = "air's shell has no such builtin, bash does"
 
 func opaqueBuiltin(a *analysis, s *shell, words []word, _ manner) *shell {
 	return a.evaluates(s, words, opaqueBuiltins[words[0].text])
@@ -106,6 +110,9 @@ func (a *analysis) target(s *shell, args []word) []string {
 	home := a.get(s, "HOME")
 	_, searched := s.vars["CDPATH"]
 	_, given := a.at.Env["CDPATH"]
+	if searched || given {
+		a.unknown("CDPATH changes where cd leads, which air's shell does not know")
+	}
 	switch {
 	case len(args) == 0 && home.kind == textValue:
 		return s.to(home.text)
@@ -193,6 +200,8 @@ const (
 	plainFlags = "euxfvnbhmCET"
 	setNames   = "errexit nounset pipefail xtrace verbose noglob noexec noclobber errtrace functrace monitor notify hashall"
 	shoptNames = "nullglob globstar nocaseglob extglob failglob inherit_errexit lastpipe nocasematch"
+	// ownShoptNames are those that air's shell knows.
+	ownShoptNames = "nullglob globstar nocaseglob"
 )
 
 // plainLetters reports whether the letters of an option are plain, or among more. It
@@ -222,7 +231,7 @@ func plainLetters(letters, more string, args []word) (rest []word, ok bool) {
 // setOptions is set. Options that change how text is read make what follows unknown.
 func setOptions(a *analysis, s *shell, words []word, _ manner) *shell {
 	operands, given, ok := setWords(words[1:])
-	if !ok {
+	if !ok || s.asks && lacksOption(words[1:len(words)-len(operands)]) {
 		return a.evaluates(s, words, "this set changes how the shell reads what follows")
 	}
 	a.noteRun(words, permission.RiskReadOnly, "")
@@ -230,6 +239,13 @@ func setOptions(a *analysis, s *shell, words []word, _ manner) *shell {
 		s.params, s.hasParams = paramsOf(operands)
 	}
 	return nil
+}
+
+// lacksOption reports whether air's shell does not have an option of set.
+func lacksOption(args []word) bool {
+	return len(args) == 0 || slices.ContainsFunc(args, func(w word) bool {
+		return strings.HasPrefix(w.text, "-") && w.text != "--" && strings.ContainsAny(w.text, "vC") || oneOf(w.text, "verbose noclobber")
+	})
 }
 
 func setWords(args []word) (operands []word, given, ok bool) {
@@ -283,8 +299,12 @@ func unsetNames(a *analysis, s *shell, words []word, _ manner) *shell {
 
 // shellOptions is shopt.
 func shellOptions(a *analysis, s *shell, words []word, _ manner) *shell {
+	known := "-s -u -q -p -o " + shoptNames + " " + setNames
+	if s.asks {
+		known = "-s -u " + ownShoptNames
+	}
 	for _, w := range words[1:] {
-		if w.unknown || w.pattern || !oneOf(w.text, "-s -u -q -p -o "+shoptNames+" "+setNames) {
+		if w.unknown || w.pattern || !oneOf(w.text, known) {
 			return a.evaluates(s, words, "this shopt changes how the shell reads what follows")
 		}
 	}
@@ -292,16 +312,54 @@ func shellOptions(a *analysis, s *shell, words []word, _ manner) *shell {
 	return nil
 }
 
+// trapSignals is trap. Text for the end of the shell is followed as what runs after
+// anything; nobody but the command line itself sends its shell other signals.
 func trapSignals(a *analysis, s *shell, words []word, _ manner) *shell {
 	args := words[1:]
 	if len(args) > 0 && args[0].text == "--" {
 		args = args[1:]
 	}
-	if !allKnown(args) || len(args) > 1 && args[0].text != "" && args[0].text != "-" && args[0].text != "-p" && args[0].text != "-l" {
+	if !allKnown(args) || len(args) < 2 || strings.HasPrefix(args[0].text, "-") && args[0].text != "-" {
 		return a.evaluates(s, words, "trap runs text when something happens")
+	}
+	for _, w := range args[1:] {
+		if !oneOf(strings.TrimPrefix(strings.ToUpper(w.text), "SIG"), "EXIT 0 INT TERM HUP QUIT 2 15 1 3") {
+			return a.evaluates(s, words, "trap runs text when something happens")
+		}
+	}
+	if text := args[0].text; text != "" && text != "-" && !a.atEnd(s, text) {
+		return a.evaluates(s, words, "trap runs text that cannot be followed")
 	}
 	a.noteRun(words, permission.RiskReadOnly, "")
 	return nil
+}
+
+// atEnd follows text that runs at the end of the shell. Names of commands in it are plain.
+func (a *analysis) atEnd(s *shell, text string) bool {
+	file, err := parseText(text, bash)
+	if !s.asks || err != nil || checkSize(file) != nil || Unsupported(file) != "" || !a.step() {
+		return false
+	}
+	plain := true
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.CallExpr:
+			plain = plain && (len(n.Args) == 0 || n.Args[0].Lit() != "" && !strings.Contains(n.Args[0].Lit(), `\\`))
+		case *syntax.Assign, *syntax.TimeClause, *syntax.CaseClause, *syntax.TestClause, *syntax.FuncDecl:
+			plain = false
+		}
+		return true
+	})
+	if !plain || s.running != nil {
+		return false
+	}
+	end := s.clone()
+	end.source = text
+	funcs := end.funcs
+	end.forgetAll()
+	end.funcs, end.ownFuncs = funcs, false
+	a.stmts(end, file.Stmts)
+	return true
 }
 
 func getOptions(a *analysis, s *shell, words []word, _ manner) *shell {
@@ -364,13 +422,12 @@ func startsUnknown(written string) bool {
 	return written == "" || strings.ContainsAny(written[:1], "$`-\\'")
 }
 
-// withOption is for builtins that are harmless but for one option each: wait -p, hash -p
-// and jobs -x.
+// withOption is for builtins that are harmless but for one option: wait -p and hash -p.
 func withOption(a *analysis, s *shell, words []word, how manner) *shell {
-	option := "p"
-	if words[0].text == "jobs" {
-		option = "x"
+	if s.asks && words[0].text == "wait" && slices.ContainsFunc(words[1:], func(w word) bool { return strings.HasPrefix(w.text, "-") }) {
+		return a.evaluates(s, words, "air's shell does not know the options of wait")
 	}
+	const option = "p"
 	for _, w := range words[1:] {
 		if w.unknown && startsUnknown(w.text) && !oneOf(w.text, `$! "$!"`) || w.pattern && w.mayBeOption() || strings.HasPrefix(w.text, "-") && strings.Contains(w.text, option) {
 			return a.evaluates(s, words, words[0].text+" -"+option+" runs a command, or changes what names stand for")
@@ -387,7 +444,7 @@ func asProgram(a *analysis, s *shell, words []word, how manner) *shell {
 
 // readWords is read, with the plain names of variables.
 func readWords(a *analysis, s *shell, words []word, _ manner) *shell {
-	p := (&reader{options: spec("r s e E a= d= i= n= N= p= t= u=").options(), args: words[1:]}).read()
+	p := (&reader{options: spec("r s e a= d= n= N= p=").options(), args: words[1:]}).read()
 	names := p.operands
 	if array, ok := p.value("a"); ok {
 		names = append(names, array)

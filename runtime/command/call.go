@@ -4,32 +4,36 @@ import (
 	"slices"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/aircoding/air/runtime/permission"
 )
 
 // call follows a simple command: assignments, or words with assignments that hold for
 // them only.
 func (a *analysis) call(s *shell, c *syntax.CallExpr, stdin value) (onFail *shell) {
 	words := a.fields(s, c.Args)
+	how := manner{stdin: stdin}
 	if len(words) == 0 {
 		for _, as := range c.Assigns {
 			a.assignment(s, as)
 		}
 		return nil
 	}
+	how.at = a.place(s, c.Args[0], words[0])
 	assigns := c.Assigns
 	if isRead(s, words) && len(assigns) == 1 && assigns[0].Name.Value == "IFS" && assigns[0].Index == nil && assigns[0].Array == nil { // which read alone splits by
 		a.literal(s, assigns[0].Value)
 		assigns = nil
 	}
 	if len(assigns) == 0 {
-		return a.run(s, words, manner{stdin: stdin})
+		return a.run(s, words, how)
 	}
 	before := s.clone()
 	for _, as := range assigns {
 		a.assignment(s, as)
 		a.noteExport(as.Name.Value, s.vars[as.Name.Value])
 	}
-	onFail = a.run(s, words, manner{stdin: stdin})
+	onFail = a.run(s, words, how)
 	stays := staysSet(before, words)
 	for _, as := range assigns {
 		s.restore(as.Name.Value, before, stays)
@@ -112,12 +116,27 @@ func joinValues(old, more value) value {
 type manner struct {
 	plain bool  // a function of the name does not count
 	stdin value // what is read, where that is known
+	heard bool  // it is followed elsewhere
+	at    uint  // where the command begins in the text
+}
+
+// place is where a command begins. It notes there whether its name is known.
+func (a *analysis) place(s *shell, written *syntax.Word, name word) uint {
+	at := written.Pos().Offset()
+	switch {
+	case !s.asks:
+	case name.unknown || name.pattern:
+		mark(&a.line.later, at)
+	case written.Lit() != name.text:
+		mark(&a.line.named, at)
+	}
+	return at
 }
 
 func (a *analysis) run(s *shell, words []word, how manner) (onFail *shell) {
 	name := words[0]
 	if name.unknown || name.pattern {
-		return a.evaluates(s, words, notKnown("which program "+name.text+" stands for"))
+		return a.someProgram(s, words)
 	}
 	if _, declared := s.funcs[name.text]; declared && !how.plain {
 		a.callFunc(s, words)
@@ -130,9 +149,26 @@ func (a *analysis) run(s *shell, words []word, how manner) (onFail *shell) {
 	return nil
 }
 
+// someProgram is a command whose name is not known. Air's shell refuses a function, and a
+// builtin that evaluates words, by such a name.
+func (a *analysis) someProgram(s *shell, words []word) *shell {
+	why := notKnown("which program " + words[0].text + " stands for")
+	if !s.asks {
+		return a.evaluates(s, words, why)
+	}
+	a.later = true
+	a.noteRun(words, permission.RiskReadOnly, "")
+	s.forgetAll()
+	return nil
+}
+
 // external is a program, in each folder where it may run.
 func (a *analysis) external(s *shell, words []word, how manner) {
-	k := caller{shell: s, stdin: how.stdin}
+	k := caller{shell: s, stdin: how.stdin, heard: how.heard, place: hearing{how.at, argvOf(words)}}
+	if s.asks && (len(s.dirs) == 0 || slices.ContainsFunc(words, word.later)) {
+		a.externalLater(s, words, k)
+		return
+	}
 	if len(s.dirs) == 0 {
 		a.follow(&simple{words: words}, k)
 	}

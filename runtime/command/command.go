@@ -38,11 +38,22 @@ const (
 // for each simple command, and the effects of all of them on files, hosts and the
 // environment. Paths are absolute, but not canonical.
 //
-// A command line of which something cannot be known has the effect run(bash -c TEXT) with
-// the risk opaque before the effects that are known. Text that does not parse, that hides
+// The text is taken to be run by air's own shell, which asks again before each program and
+// each file with the words that they have then: words that cannot be known before leave
+// their command with the risk that it has at least. A command line of which something else
+// cannot be known has the effect run(bash -c TEXT) with the risk opaque before the effects
+// that are known. Text that does not parse, that hides
 // characters from its reader, or that is too long or nested too deeply, is an error of
 // kind invalid_input.
 func Analyse(text string, at Place) ([]permission.Effect, error) {
+	a, err := analyse(text, at)
+	if err != nil {
+		return nil, err
+	}
+	return a.result(text), nil
+}
+
+func analyse(text string, at Place) (*analysis, error) {
 	if err := checkText(text); err != nil {
 		return nil, err
 	}
@@ -56,10 +67,15 @@ func Analyse(text string, at Place) ([]permission.Effect, error) {
 	}
 	a := &analysis{at: at}
 	a.notePlace()
-	a.stmts(newShell(text, at.Dir), file.Stmts)
+	if why := Unsupported(file); why != "" {
+		a.unknown(why)
+	}
+	s := newShell(text, at.Dir)
+	s.asks = true
+	a.stmts(s, file.Stmts)
 	a.followNames()
 	a.followExports()
-	return a.result(text), nil
+	return a, nil
 }
 
 // notePlace names what the call adds to the environment.

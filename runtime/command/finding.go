@@ -36,6 +36,8 @@ type finding struct {
 	why  string // in words, where the risk is more than read-only
 	// hosts says that the program needs hosts, whatever else it risks.
 	hosts bool
+	// repository says that the program changes a git repository.
+	repository bool
 	// anyWords says that the program does no more whatever its arguments are: words that
 	// cannot be known do not matter.
 	anyWords bool

@@ -12,6 +12,8 @@ import (
 type caller struct {
 	shell  *shell
 	stdin  value
+	heard  bool      // what it reads is followed elsewhere
+	place  hearing   // of the program that the shell itself starts
 	sets   []setting // variables that it finds changed
 	clears bool      // it has no variables of those before it
 }
@@ -25,10 +27,13 @@ func (a *analysis) follow(c *simple, k caller) {
 	a.wraps++
 	defer func() { a.wraps-- }()
 	f := a.find(c)
-	if f.stdin && k.stdin.kind != textValue {
+	if f.stdin && k.stdin.kind != textValue && !k.heard {
 		a.unknownProgram(&f, notKnown("what "+base(c.name())+" reads and runs"))
 	}
 	a.checkWords(c, &f)
+	if a.deferred > 0 {
+		a.atLeast(c, &f)
+	}
 	a.checkFolder(c, &f)
 	a.note(c, &f)
 	if f.clears {
@@ -44,6 +49,9 @@ func (a *analysis) follow(c *simple, k caller) {
 		a.shellText(t, k)
 	}
 	if f.stdin && k.stdin.kind == textValue {
+		if k.shell.asks && a.deferred == 0 {
+			mark(&a.line.heard, k.place)
+		}
 		a.shellText(shellText{text: word{text: k.stdin.text}, dir: c.dir, bash: base(c.name()) == "bash"}, k)
 	}
 }
@@ -153,7 +161,7 @@ var plainReasons = map[permission.Risk]string{
 
 // note adds the effects of a program: that it runs, then what it does.
 func (a *analysis) note(c *simple, f *finding) {
-	e := permission.Effect{Kind: permission.Run, Target: argvOf(c.words), Risk: f.risk, Why: f.why, Hosts: f.hosts, Script: f.script}
+	e := permission.Effect{Kind: permission.Run, Target: argvOf(c.words), Risk: f.risk, Why: f.why, Hosts: f.hosts, Repository: f.repository, Script: f.script}
 	if e.Why == "" {
 		e.Why = plainReasons[e.Risk]
 	}

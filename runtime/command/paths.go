@@ -13,10 +13,12 @@ func (a *analysis) addPath(e permission.Effect, dir, by string, byName bool) {
 	if isFree(e.Target, e.Kind) {
 		return
 	}
-	if e.Target = absolute(dir, e.Target); path.IsAbs(e.Target) { // else its folder is not known, which makes the whole opaque
-		a.add(e)
-		a.noteUse(e, by, byName)
+	if dir == "" && !path.IsAbs(e.Target) { // which makes the whole opaque, or is asked later
+		return
 	}
+	e.Target = absolute(dir, e.Target)
+	a.add(e)
+	a.noteUse(e, by, byName)
 }
 
 func absolute(dir, name string) string {
@@ -31,11 +33,13 @@ func absolute(dir, name string) string {
 
 func isFree(name string, kind permission.Kind) bool {
 	switch name {
-	case "/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr":
+	case "/dev/null":
 		return kind != permission.Delete
-	case "/dev/zero", "/dev/random", "/dev/urandom":
+	case "/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2": // which may be a file that is only written
+		return kind == permission.Write
+	case "/dev/stdin", "/dev/zero", "/dev/random", "/dev/urandom": // which may be a file that is only read
 		return kind == permission.Read
 	}
 	fd, ok := strings.CutPrefix(name, "/dev/fd/")
-	return ok && isDigits(fd) && kind != permission.Delete
+	return ok && isDigits(fd) && kind == permission.Read
 }

@@ -54,6 +54,7 @@ func git(c *simple, f *finding) {
 	}
 	if !homeless[name.text] {
 		f.works(dir, moved)
+		f.repository = rank(f.risk) > rank(permission.RiskReadOnly)
 	}
 }
 

@@ -59,6 +59,10 @@ func (a *analysis) open(s *shell, r *syntax.Redirect, to *redirection) {
 		}
 	}
 	v := a.literal(s, r.Word)
+	if v.kind != textValue && s.asks {
+		a.later = true
+		return // which file it is, is asked when it is opened
+	}
 	if v.kind != textValue || looseWord(r.Word, v.text) {
 		a.unknown(notKnown("which file " + s.written(r.Word) + " stands for"))
 		return
@@ -96,6 +100,10 @@ func (a *analysis) openPath(s *shell, kind permission.Kind, name string, to *red
 		return
 	}
 	if len(s.dirs) == 0 && !path.IsAbs(name) {
+		if s.asks {
+			a.later = true
+			return
+		}
 		a.unknown(notKnown("in which folder " + name + " lies"))
 		return
 	}

@@ -40,6 +40,7 @@ func isDecimal(text string) bool {
 type shell struct {
 	source  string   // the text that it reads
 	posix   bool     // as a shell that knows POSIX only would
+	asks    bool     // it is air's own: it asks before each program and file
 	running []string // functions, outermost first
 
 	dirs  []string   // it is in one of these folders; empty where that is not known
@@ -267,6 +268,9 @@ func (a *analysis) assign(s *shell, name string, v value) {
 	}
 	if numberVariables[name] || shellVariables[name] {
 		return
+	}
+	if s.vars[name].fixed {
+		a.unknown("a variable that is read-only is changed")
 	}
 	s.set(name, v)
 }

@@ -16,6 +16,7 @@ type daily struct {
 	line     int
 	risk     permission.Risk
 	harmless bool
+	later    bool
 	text     string
 	effects  []string
 }
@@ -43,10 +44,10 @@ func dailyCommands(t *testing.T) []daily {
 func parseDaily(t *testing.T, n int, line string) daily {
 	head, text, ok := strings.Cut(line, ": ")
 	risk, class, known := strings.Cut(head, " ")
-	if !ok || !known || rank(permission.Risk(risk)) == len(ranks) || class != "harmless" && class != "harmful" {
+	if !ok || !known || rank(permission.Risk(risk)) == len(ranks) || class != "harmless" && class != "harmful" && class != "later" {
 		t.Fatalf("line %d of testdata/commands.txt: %q", n, line)
 	}
-	d := daily{line: n, risk: permission.Risk(risk), harmless: class == "harmless", text: text}
+	d := daily{line: n, risk: permission.Risk(risk), harmless: class == "harmless", later: class == "later", text: text}
 	if at := strings.LastIndex(text, " => "); at >= 0 {
 		d.text, d.effects = text[:at], strings.Fields(text[at+4:])
 	}
@@ -163,6 +164,10 @@ func TestDailyCommands(t *testing.T) {
 		switch {
 		case worst.Code == "unresolved":
 			t.Errorf("line %d: %s: %s", d.line, d.text, worst.Reason)
+		case d.later:
+			if a, err := analyse(d.text, Place{Dir: g.root, Root: g.root, Home: g.home}); err != nil || !a.later || a.opaque != "" {
+				t.Errorf("line %d: %s: nothing is asked later: %v", d.line, d.text, resolved)
+			}
 		case !d.harmless && worst.Verdict == permission.Allow:
 			t.Errorf("line %d: %s: passes unasked: %v", d.line, d.text, resolved)
 		case d.harmless && worst.Verdict == permission.Allow:

@@ -48,6 +48,8 @@ const (
 	CommandStdout    = "command.stdout.delta"
 	CommandStderr    = "command.stderr.delta"
 
+	DiagnosticCreated = "diagnostic.created"
+
 	WorkspaceCreated = "workspace.created"
 	WorkspaceMerged  = "workspace.merged"
 
@@ -81,6 +83,7 @@ var durable = []string{
 	SessionStarted, SessionTask,
 	ToolStarted, ToolCompleted, ToolFailed, ToolCancelled,
 	CommandStarted, CommandCompleted, CommandFailed, CommandCancelled,
+	DiagnosticCreated,
 	WorkspaceCreated, WorkspaceMerged,
 	ArtifactCreated,
 	BackupCreated, BackupRestored,

@@ -54,7 +54,7 @@ func (e *Engine) undeclaredPath(c *Caller, f *Effect) string {
 	switch {
 	case !flag:
 		return fmt.Sprintf("it did not declare the permission %s", word)
-	case scope == nil && !e.paths.inProject(f.Target):
+	case scope == nil && !e.paths.InProject(f.Target):
 		return fmt.Sprintf("it declared no scopes.%s outside the project", word)
 	case scope != nil && !e.paths.inScope(scope, f.Target):
 		return fmt.Sprintf("its scopes.%s is %s", word, shorten(strings.Join(scope, ", "), 120))

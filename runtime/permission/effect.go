@@ -64,6 +64,8 @@ type Effect struct {
 	// Hosts marks a run effect whose command needs hosts, whatever else it risks.
 	Hosts bool   `json:"hosts,omitempty"`
 	Why   string `json:"why,omitempty"`
+	// Repository marks a run effect whose command changes a git repository.
+	Repository bool `json:"repository,omitempty"`
 	// Also is a run effect's command in its plainest form, where that is another one: a
 	// deny or an ask that matches it counts too, an allow does not.
 	Also string `json:"also,omitempty"`

@@ -163,8 +163,11 @@ func (p *Paths) Show(canonical string) string {
 // Root is the project's canonical root, "" without a project.
 func (p *Paths) Root() string { return p.root }
 
-// inProject reports whether a canonical path lies in the project or a worktree of it.
-func (p *Paths) inProject(canonical string) bool {
+// Worktrees is the canonical folder of the project's worktrees, "" without a project.
+func (p *Paths) Worktrees() string { return p.worktrees }
+
+// InProject reports whether a canonical path lies in the project or a worktree of it.
+func (p *Paths) InProject(canonical string) bool {
 	_, ok := p.projectPath(canonical, fold(canonical))
 	return ok
 }

@@ -2,46 +2,146 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"os"
-	"path/filepath"
+	"slices"
 
+	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/runtime"
+	"github.com/aircoding/air/runtime/permission"
 	"github.com/aircoding/air/runtime/sandbox"
 )
 
-// home is where the home of commands lies inside: where that of the person does, so that
-// what the command line means by ~ is the same path, and empty but for what is mounted
-// there.
-func (r *Runner) home() string {
-	if r.config.Home == "" {
-		return sandbox.CommandHome
-	}
-	return r.config.Home
+// view is what a launched program sees of the host.
+type view struct {
+	mounts  []sandbox.Mount
+	surveys []*survey
+	decided *decided
+	free    func() // gives back what home mounts hold
 }
 
-func (r *Runner) mounts(_ context.Context, l runtime.Launch) (mounts []sandbox.Mount, done func(), err error) {
-	home := filepath.Join(r.config.State, "state", "home")
-	if err := os.MkdirAll(home, 0o700); err != nil {
-		return nil, nil, err
-	}
-	mounts = append(sandbox.System(), sandbox.Mount{Source: home, Target: r.home(), Mode: sandbox.ReadWrite})
-	if r.config.Root != "" {
-		mode := sandbox.ReadOnly
-		if l.Text != "" {
-			mode = sandbox.ReadWrite
+// mounts makes a view: the system, the home of commands, the project with what is protected
+// in it, and what was decided outside. A later mount lies over an earlier one.
+func (r *Runner) mounts(ctx context.Context, l runtime.Launch) (v *view, err error) {
+	v = &view{decided: decidedFor(l), free: func() {}}
+	defer func() {
+		if err != nil {
+			v.done()
 		}
-		mounts = append(mounts, sandbox.Mount{Target: r.config.Root, Mode: mode})
+	}()
+	v.mounts = sandbox.System()
+	v.mounts = append(v.mounts, r.systemCovers(v.mounts)...)
+	home, free, err := r.homeMounts(ctx, l)
+	if err != nil {
+		return v, err
 	}
-	return mounts, func() {}, nil
+	v.mounts, v.free = append(v.mounts, home...), free
+	if err := r.addProject(v, l); err != nil {
+		return v, err
+	}
+	return v, r.addOutside(v, l)
 }
 
-func (r *Runner) environment(l runtime.Launch) []string {
-	env := []string{
-		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/go/bin",
-		"HOME=" + r.home(), "USER=" + sandbox.CommandUser, "LOGNAME=" + sandbox.CommandUser, "LANG=C.UTF-8", "TMPDIR=/tmp",
+// done lets go of what the view holds.
+func (v *view) done() {
+	for _, s := range v.surveys {
+		s.close()
 	}
-	for name, value := range l.Env {
-		env = append(env, name+"="+value)
+	v.free()
+}
+
+// settle takes away what a run made that others would obey, see survey.withhold. id is the
+// run's.
+func (v *view) settle(id string) error {
+	var all []string
+	var failed error
+	for _, s := range v.surveys {
+		names, err := s.withhold(id)
+		all, failed = append(all, names...), errors.Join(failed, err)
 	}
-	return env
+	return errors.Join(created(all), failed)
+}
+
+// systemCovers hide air's own folder, and credentials, where they lie in a folder of the
+// system.
+func (r *Runner) systemCovers(system []sandbox.Mount) (covers []sandbox.Mount) {
+	j := judge{paths: r.config.Paths}
+	for _, m := range system {
+		for _, place := range r.config.Paths.GuardedPlaces(m.Target) {
+			if class := j.class(place, permission.Read); m.Mode == sandbox.ReadOnly && class != permission.ClassSystem {
+				covers = append(covers, sandbox.Mount{Target: place, Mode: sandbox.Covered, Optional: true})
+			}
+		}
+	}
+	return covers
+}
+
+// addProject adds the project and those of its worktrees that the run has to do with, where
+// it starts in one of them. A command line may write to that one, and to another in which
+// something is decided to be written; what is seen of the rest is read-only.
+func (r *Runner) addProject(v *view, l runtime.Launch) error {
+	if !r.inProject(l.Dir) {
+		return nil
+	}
+	for _, dir := range r.trees(v.decided, l.Dir) {
+		writable := l.Text != "" && (isBelow(l.Dir, dir) || v.decided.worksIn(dir)) || v.decided.makes(dir)
+		if !exists(dir) && v.decided.makes(dir) {
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				return fault.IO("creating "+dir, err)
+			}
+		}
+		if !exists(dir) {
+			continue
+		}
+		if err := r.addFolder(v, projectJudge(r.config.Paths, v.decided), dir, writable); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// trees are the project, and those of its worktrees that the run has to do with.
+func (r *Runner) trees(d *decided, dir string) (all []string) {
+	if r.config.Root != "" {
+		all = append(all, r.config.Root)
+	}
+	for _, e := range append([]permission.Effect{{Target: dir}}, d.paths...) {
+		if tree := r.config.Paths.Worktree(e.Target); tree != "" && !slices.Contains(all, tree) {
+			all = append(all, tree)
+		}
+	}
+	return all
+}
+
+// addFolder adds a folder with what is protected in it, and what of it may be written where
+// the whole may not.
+func (r *Runner) addFolder(v *view, j judge, dir string, writable bool) error {
+	if err := r.prepare(v, dir, true); err != nil {
+		return err
+	}
+	mode := sandbox.ReadOnly
+	if writable {
+		mode = sandbox.ReadWrite
+	}
+	v.mounts = append(v.mounts, sandbox.Mount{Target: dir, Mode: mode})
+	open := r.openFolders(v.decided, dir)
+	if !writable {
+		for _, folder := range open {
+			v.mounts = append(v.mounts, sandbox.Mount{Target: folder, Mode: sandbox.ReadWrite})
+		}
+	}
+	s := &survey{judge: j, root: dir, main: r.config.Root, fixed: !writable && len(open) == 0, outside: j.resolve, made: v.decided.makes(dir)}
+	v.surveys = append(v.surveys, s)
+	if err := s.look(); err != nil {
+		return err
+	}
+	for _, g := range s.guards {
+		v.mounts = append(v.mounts, g.mount())
+	}
+	return r.addSpecial(v, dir)
+}
+
+// unready is an error that keeps the view from being made.
+func unready(path string, err error) error {
+	return fault.New(fault.Unavailable, "no_place", "preparing a place for %s in what commands see: %w", path, err)
 }

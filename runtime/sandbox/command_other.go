@@ -25,6 +25,12 @@ func (*Process) Kill() {}
 // Listener is nil.
 func (*Process) Listener() net.Listener { return nil }
 
+// Conn is nil.
+func (*Process) Conn() net.Conn { return nil }
+
+// PID is none.
+func (*Process) PID() int { return 0 }
+
 // Confinement is empty.
 func (*Process) Confinement() Confinement { return Confinement{} }
 

@@ -2,15 +2,12 @@ package interpret
 
 import (
 	"context"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"io"
 	"net"
-	"strings"
 
-	"mvdan.cc/sh/v3/syntax"
-
+	"github.com/aircoding/air/internal/text"
 	"github.com/aircoding/air/runtime/command"
 	"github.com/aircoding/air/runtime/permission"
 )
@@ -23,83 +20,106 @@ type Host struct {
 	Decide func(ctx context.Context, effects []permission.Effect) error
 }
 
-// Serve tells the interpreter what to run, and answers its questions until it has ended. The
-// error is the first refusal.
+// Serve tells the interpreter what to run, and answers its questions until it has ended, or
+// ctx has, with which the conversation is closed. The error is the first refusal, as Decide
+// gave it; after one, nothing more may be.
 func (h Host) Serve(ctx context.Context, conn net.Conn) error {
-	out, in := gob.NewEncoder(conn), gob.NewDecoder(conn)
-	if err := out.Encode(start{h.Text}); err != nil {
-		return fmt.Errorf("telling the shell what to run: %w", err)
+	line, err := command.Read(h.Text, h.Place)
+	if err != nil {
+		conn.Close()
+		return err
+	}
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	defer stop()
+	if err := send(conn, start{Text: h.Text, Root: h.Place.Root, Names: line.Names()}, maxStart); err != nil {
+		return lost(ctx, fmt.Errorf("telling the shell what to run: %w", err))
 	}
 	var refusal error
 	for {
 		var q question
-		if err := in.Decode(&q); err != nil {
-			if errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) {
-				return refusal
+		if err := receive(conn, &q, maxQuestion); err != nil {
+			if !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) && refusal == nil {
+				refusal = fmt.Errorf("listening to the shell: %w", err)
 			}
-			return errors.Join(refusal, fmt.Errorf("listening to the shell: %w", err))
+			conn.Close() // whoever asks on finds nobody
+			return lost(ctx, refusal)
+		}
+		if refusal == nil {
+			refusal = h.decide(ctx, line, q)
 		}
 		var a answer
-		if err := h.decide(ctx, q); err != nil {
-			a.Refused = err.Error()
-			if refusal == nil {
-				refusal = err
-			}
+		if refusal != nil {
+			a.Refused = text.Head(refusal.Error(), maxAnswer/8)
 		}
-		if err := out.Encode(a); err != nil {
-			return errors.Join(refusal, fmt.Errorf("answering the shell: %w", err))
+		if err := send(conn, a, maxAnswer); err != nil && refusal == nil {
+			refusal = fmt.Errorf("answering the shell: %w", err)
 		}
 	}
 }
 
-func (h Host) decide(ctx context.Context, q question) error {
-	effects, err := h.effects(q)
-	if err != nil {
-		return err
+// lost is the error of a conversation that failed: none where it was ended on purpose.
+func lost(ctx context.Context, err error) error {
+	if ctx.Err() != nil && !isRefusal(err) {
+		return nil
 	}
-	return h.Decide(ctx, effects)
+	var r refused
+	if errors.As(err, &r) {
+		return r.error
+	}
+	return err
+}
+
+// refused marks what Decide answered.
+type refused struct{ error }
+
+func (r refused) Unwrap() error { return r.error }
+
+func isRefusal(err error) bool {
+	var r refused
+	return errors.As(err, &r)
+}
+
+func (h Host) decide(ctx context.Context, line *command.Line, q question) error {
+	effects, err := h.effects(line, q)
+	if err == nil {
+		err = h.Decide(ctx, effects)
+	}
+	if err != nil {
+		return refused{err}
+	}
+	return nil
 }
 
 // effects are those of a question, by the words that it has.
-func (h Host) effects(q question) (effects []permission.Effect, err error) {
+func (h Host) effects(line *command.Line, q question) (effects []permission.Effect, err error) {
 	if len(q.Argv) == 0 {
 		if q.Reading {
-			effects = append(effects, permission.Effect{Kind: permission.Read, Target: q.Path})
+			effects = append(effects, permission.Effect{Kind: permission.Read, Target: string(q.Path)})
 		}
 		if q.Writing {
-			effects = append(effects, permission.Effect{Kind: permission.Write, Target: q.Path})
+			effects = append(effects, permission.Effect{Kind: permission.Write, Target: string(q.Path)})
 		}
 		return effects, nil
 	}
-	line, err := quoted(q)
-	if err != nil {
-		return nil, err
-	}
 	at := h.Place
-	at.Dir = q.Dir
-	return command.Analyse(line, at)
+	at.Dir = string(q.Dir)
+	p := command.Program{Argv: texts(q.Argv), Pipes: q.Pipes, Assign: texts(q.Assign), Unset: texts(q.Unset)}
+	p.Heard = line.Heard(q.At, p.Argv)
+	return command.AnalyseProgram(p, at)
 }
 
-// quoted is the program with its arguments as a command line that says exactly that.
-func quoted(q question) (string, error) {
-	line := ""
-	for _, pair := range q.Assign {
-		name, value, _ := strings.Cut(pair, "=")
-		value, err := syntax.Quote(value, syntax.LangBash)
-		if err != nil {
-			return "", err
-		}
-		line += name + "=" + value + " "
+func texts(all [][]byte) []string {
+	list := make([]string, len(all))
+	for i, b := range all {
+		list[i] = string(b)
 	}
-	for i, word := range q.Argv {
-		text, err := syntax.Quote(word, syntax.LangBash)
-		if err != nil {
-			return "", err
-		}
-		if i > 0 {
-			line += " "
-		}
-		line += text
+	return list
+}
+
+func bytesOf(all []string) [][]byte {
+	list := make([][]byte, len(all))
+	for i, s := range all {
+		list[i] = []byte(s)
 	}
-	return line, nil
+	return list
 }

@@ -6,21 +6,19 @@ package interpret
 
 import (
 	"context"
-	"encoding/gob"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"net"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
-	"mvdan.cc/sh/v3/expand"
 	"mvdan.cc/sh/v3/interp"
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/aircoding/air/runtime/command"
 )
 
 // Name is the argv[0] that makes this program the interpreter.
@@ -37,140 +35,147 @@ func ServeIfShell() {
 	}
 }
 
-// question is what the interpreter asks before it does something.
-type question struct {
-	Dir     string
-	Argv    []string // a program to start
-	Assign  []string // NAME=VALUE that it finds changed in its environment
-	Path    string   // a file to open, where Argv is empty
-	Reading bool
-	Writing bool
-}
-
-// answer is the host's. Refused is why not, "" where it may be.
-type answer struct{ Refused string }
-
-// start is what the host says first.
-type start struct{ Text string }
-
 const (
-	exitUsage   = 2
-	exitRefused = 126
-	exitLost    = 127
+	exitFailed      = 1
+	exitUnsupported = 2
+	exitRefused     = 126
+	exitLost        = 127
 )
 
 // shell is the interpreter's end of the conversation.
 type shell struct {
-	mu      sync.Mutex
-	out     *gob.Encoder
-	in      *gob.Decoder
-	before  map[string]string // the environment at the start
-	refused bool
+	asking sync.Mutex
+	host   io.ReadWriter
+
+	root   string            // the project's folder
+	pipes  string            // the folder of its own named pipes, "" until there is one
+	before map[string]string // the environment at the start
+	funcs  map[string]bool   // names that functions have somewhere in the text
+	loose  map[uint]bool     // where commands begin whose names nobody knew before
+
+	writing sync.Mutex // of what is no file
+	timing  sync.Map   // of time, by its number
 	stop    context.CancelFunc
+	ending  sync.Mutex
+	code    int // that the whole ends with, where it does not end by itself
 }
 
 func runShell() int {
-	f := os.NewFile(talkFD, "host")
-	conn, err := net.FileConn(f)
-	f.Close()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "air: the shell has nobody to ask:", err)
+	syscall.CloseOnExec(talkFD)
+	if err := hide(); err != nil {
+		fmt.Fprintln(os.Stderr, "air: the shell cannot hide from what it starts:", err)
 		return exitLost
 	}
-	s := &shell{out: gob.NewEncoder(conn), in: gob.NewDecoder(conn), before: map[string]string{}}
-	for _, pair := range os.Environ() {
-		name, value, _ := strings.Cut(pair, "=")
-		s.before[name] = value
-	}
+	s := &shell{host: os.NewFile(talkFD, "host"), before: environment(os.Environ())}
 	var first start
-	if err := s.in.Decode(&first); err != nil {
+	if err := receive(s.host, &first, maxStart); err != nil {
 		fmt.Fprintln(os.Stderr, "air: the shell was not told what to run:", err)
 		return exitLost
 	}
-	return s.run(first.Text)
+	return s.run(first)
 }
 
-func (s *shell) run(text string) int {
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "command")
+// run runs the text. What bash does and the interpreter does not is refused before.
+func (s *shell) run(first start) int {
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(first.Text), "bash")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		return exitUsage
+		return exitUnsupported
 	}
+	if why := command.Unsupported(file); why != "" {
+		fmt.Fprintln(os.Stderr, "air:", why)
+		return exitUnsupported
+	}
+	s.root = first.Root
+	s.learn(file, first.Names)
+	prepare(file)
+	temporary := &temporaryOnce{shell: s}
+	defer temporary.remove()
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	s.stop = stop
 	runner, err := interp.New(
 		interp.StdIO(os.Stdin, os.Stdout, os.Stderr),
-		interp.ExecHandlers(s.exec),
+		interp.Env(temporary),
+		interp.CallHandler(s.call),
+		interp.ExecHandlers(func(interp.ExecHandlerFunc) interp.ExecHandlerFunc { return s.exec }),
 		interp.OpenHandler(s.open),
+		interp.ReadDirHandler2(s.list),
 	)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
+		fmt.Fprintln(os.Stderr, "air: the shell does not start:", err)
 		return exitLost
 	}
-	err = runner.Run(ctx, file)
-	if s.refused {
-		return exitRefused
+	return s.status(runner.Run(ctx, file))
+}
+
+// learn notes the names of functions, and where names are not plain.
+func (s *shell) learn(file *syntax.File, known []uint) {
+	s.funcs, s.loose = map[string]bool{}, map[uint]bool{}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.FuncDecl:
+			s.funcs[n.Name.Value] = true
+		case *syntax.CallExpr:
+			if len(n.Args) > 0 && n.Args[0].Lit() == "" {
+				s.loose[n.Args[0].Pos().Offset()] = true
+			}
+		}
+		return true
+	})
+	for _, at := range known {
+		delete(s.loose, at)
 	}
-	if status, ok := interp.IsExitStatus(err); ok {
+}
+
+func (s *shell) status(err error) int {
+	s.ending.Lock()
+	defer s.ending.Unlock()
+	var status interp.ExitStatus
+	switch {
+	case s.code != 0:
+		return s.code
+	case err == nil:
+		return 0
+	case errors.As(err, &status):
 		return int(status)
 	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return 0
+	fmt.Fprintln(os.Stderr, "air:", err)
+	return exitFailed
 }
 
-// exec asks before a program starts.
-func (s *shell) exec(next interp.ExecHandlerFunc) interp.ExecHandlerFunc {
-	return func(ctx context.Context, args []string) error {
-		hc := interp.HandlerCtx(ctx)
-		if err := s.ask(question{Dir: hc.Dir, Argv: args, Assign: s.changed(hc.Env)}); err != nil {
-			fmt.Fprintf(hc.Stderr, "air: %v\n", err)
-			return err
-		}
-		return interp.DefaultExecHandler(2*time.Second)(ctx, args)
+// end ends the whole command line with a message, whatever part of it comes here. The first
+// reason counts.
+func (s *shell) end(code int, why string) error {
+	s.ending.Lock()
+	defer s.ending.Unlock()
+	if s.code == 0 {
+		s.code = code
+		fmt.Fprintln(os.Stderr, "air:", why)
+		s.stop()
+		time.AfterFunc(patience, func() { os.Exit(code) })
 	}
+	return errors.New(why)
 }
 
-// changed are the exported variables that are not as they were at the start.
-func (s *shell) changed(env expand.Environ) (assigned []string) {
-	for name, v := range env.Each {
-		if !v.Exported || v.Kind != expand.String {
-			continue
-		}
-		if before, ok := s.before[name]; (!ok || before != v.Str) && name != "PWD" && name != "OLDPWD" {
-			assigned = append(assigned, name+"="+v.Str)
-		}
-	}
-	return assigned
-}
+// patience is how long the rest has to end after a refusal.
+const patience = 2 * time.Second
 
-// open asks before a redirection opens a file.
-func (s *shell) open(ctx context.Context, path string, flag int, perm fs.FileMode) (io.ReadWriteCloser, error) {
-	hc := interp.HandlerCtx(ctx)
-	if !filepath.IsAbs(path) {
-		path = hc.Dir + "/" + path
-	}
-	if path != "/dev/null" {
-		access := flag & (os.O_RDONLY | os.O_WRONLY | os.O_RDWR)
-		err := s.ask(question{Dir: hc.Dir, Path: path, Reading: access != os.O_WRONLY, Writing: access != os.O_RDONLY})
-		if err != nil {
-			return nil, &fs.PathError{Op: "open", Path: path, Err: err}
-		}
-	}
-	return os.OpenFile(path, flag, perm)
+func (s *shell) unsupported(format string, args ...any) error {
+	return s.end(exitUnsupported, "air's shell does not support "+fmt.Sprintf(format, args...))
 }
 
 // ask puts a question to the host. A refusal ends the whole command line.
 func (s *shell) ask(q question) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.asking.Lock()
+	defer s.asking.Unlock()
+	if s.ended() {
+		return errEnded
+	}
 	var a answer
-	err := s.out.Encode(q)
+	err := send(s.host, q, maxQuestion)
 	if err == nil {
-		err = s.in.Decode(&a)
+		err = receive(s.host, &a, maxAnswer)
 	}
 	if err != nil {
 		a.Refused = fmt.Sprintf("nobody answers whether it may be: %v", err)
@@ -178,7 +183,13 @@ func (s *shell) ask(q question) error {
 	if a.Refused == "" {
 		return nil
 	}
-	s.refused = true
-	s.stop()
-	return errors.New(a.Refused)
+	return s.end(exitRefused, a.Refused)
+}
+
+var errEnded = errors.New("the command line has ended")
+
+func (s *shell) ended() bool {
+	s.ending.Lock()
+	defer s.ending.Unlock()
+	return s.code != 0
 }

@@ -1,0 +1,122 @@
+package runner
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/aircoding/air/runtime/permission"
+	"github.com/aircoding/air/runtime/sandbox"
+)
+
+// repository is the folder of a git repository that a run may change, but for what makes
+// git run something.
+type repository struct {
+	rel  string          // relative to the survey's root
+	seen map[string]bool // those of fixedInRepository that were there, relative to rel
+}
+
+// fixedInRepository are the names in a repository's folder by which git runs something, or
+// believes that its settings lie elsewhere.
+var fixedInRepository = []string{"config", "config.worktree", "hooks", "info", "commondir", "remotes", "branches"}
+
+// addRepository guards a name that is git's: read-only, unless a run may change it. What a
+// file there points to is seen where it lies in what commands see.
+func (s *survey) addRepository(rel string, entry fs.DirEntry) error {
+	path := filepath.Join(s.root, rel)
+	if entry.Type()&fs.ModeSymlink != 0 {
+		led, err := filepath.EvalSymlinks(path)
+		if err != nil || led == s.root || !isBelow(led, s.root) {
+			return nil // it leads to nothing that commands see
+		}
+		if rel, err = filepath.Rel(s.root, led); err != nil {
+			return cannotLook(path, err)
+		}
+	}
+	if s.decided.opens(path, permission.ClassProtected, true) {
+		return nil
+	}
+	info, err := os.Lstat(filepath.Join(s.root, rel))
+	if err != nil {
+		return nil // gone meanwhile
+	}
+	s.skipped = append(s.skipped, rel)
+	if !info.IsDir() || !s.decided.repository && !s.decided.writesIn(path) {
+		if s.fixed {
+			return nil
+		}
+		return s.add(int(s.top.Fd()), rel, rel, sandbox.ReadOnly)
+	}
+	if err := s.add(int(s.top.Fd()), rel, rel, sandbox.ReadWrite); err != nil {
+		return err
+	}
+	r := &repository{rel: rel, seen: map[string]bool{}}
+	s.repositories = append(s.repositories, r)
+	return s.fixedNames(rel, func(name string) error {
+		r.seen[name] = true
+		if s.decided.opens(filepath.Join(s.root, name), permission.ClassProtected, true) {
+			return nil
+		}
+		return s.add(int(s.top.Fd()), name, name, sandbox.ReadOnly)
+	})
+}
+
+// fixedNames visits what must not change in a repository's folder, and in those of its
+// submodules and worktrees, by paths relative to the survey's root.
+func (s *survey) fixedNames(rel string, visit func(rel string) error) error {
+	for _, name := range fixedInRepository {
+		if s.isThere(filepath.Join(rel, name)) {
+			if err := visit(filepath.Join(rel, name)); err != nil {
+				return err
+			}
+		}
+	}
+	err := s.eachFolder(filepath.Join(rel, "worktrees"), func(tree string) error {
+		if settings := filepath.Join(tree, "config.worktree"); s.isThere(settings) {
+			return visit(settings)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return s.modules(filepath.Join(rel, "modules"), visit)
+}
+
+func (s *survey) modules(rel string, visit func(rel string) error) error {
+	return s.eachFolder(rel, func(module string) error {
+		if s.isThere(filepath.Join(module, "HEAD")) {
+			return s.fixedNames(module, visit)
+		}
+		return s.modules(module, visit)
+	})
+}
+
+func (s *survey) isThere(rel string) bool {
+	var st unix.Stat_t
+	return unix.Fstatat(int(s.top.Fd()), rel, &st, unix.AT_SYMLINK_NOFOLLOW) == nil
+}
+
+// eachFolder visits the folders in one, which need not be there.
+func (s *survey) eachFolder(rel string, visit func(rel string) error) error {
+	f, err := openBelow(s.top, rel)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
+		return nil
+	}
+	if err != nil {
+		return cannotLook(filepath.Join(s.root, rel), err)
+	}
+	defer f.Close()
+	return eachName(f, func(entry fs.DirEntry) error {
+		if !entry.IsDir() {
+			return nil
+		}
+		if s.entered++; s.entered > maxFolders {
+			return tooManyFolders(s.root)
+		}
+		return visit(filepath.Join(rel, entry.Name()))
+	})
+}
