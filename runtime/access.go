@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -237,17 +238,23 @@ func (a *Access) publish(ctx context.Context, eventType string, payload json.Raw
 	return nil
 }
 
-// NoteRead records that this task has seen the file with the digest, or in a version. What a
+// NoteRead records that this task has seen the file with the digest. What a
 // capability read for itself, nobody else has seen, and it itself for the length of its
-// call.
+// call. Of what it may write and not read, it has seen nothing.
 func (a *Access) NoteRead(ctx context.Context, path, sha256 string) error {
 	resolved, err := a.registry.resolve(a.run, permission.Effect{Kind: permission.Read, Target: path})
-	if err != nil {
+	var denied *permission.DeniedError
+	if guest := a.run.guest(); guest != nil {
+		switch {
+		case errors.As(err, &denied):
+			return nil
+		case err == nil:
+			guest.saw(resolved.Target, sha256)
+		}
 		return err
 	}
-	if guest := a.run.guest(); guest != nil {
-		guest.saw(resolved.Target, sha256)
-		return nil
+	if err != nil {
+		return err
 	}
 	return a.registry.config.Session.RecordRead(ctx, resolved.Target, sha256)
 }
