@@ -20,6 +20,7 @@ import (
 	"github.com/aircoding/air/hostabi"
 	"github.com/aircoding/air/runtime"
 	"github.com/aircoding/air/runtime/permission"
+	"github.com/aircoding/air/runtime/sandbox"
 )
 
 var update = flag.Bool("update", false, "write docs/cli.md anew")
@@ -144,7 +145,7 @@ func TestCommandsInDocuments(t *testing.T) {
 	for _, document := range []struct {
 		path   string
 		before []string
-	}{{"README.md", nil}, {"docs/guide.md", nil}, {"docs/permissions.md", inProject}} {
+	}{{"README.md", nil}, {"docs/guide.md", nil}, {"docs/permissions.md", inProject}, {"docs/commands.md", inProject}} {
 		t.Run(document.path, func(t *testing.T) {
 			page, err := os.ReadFile(filepath.Join(repository(t), document.path))
 			if err != nil {
@@ -198,7 +199,11 @@ func script(t *testing.T, commands []string) string {
 	var b strings.Builder
 	b.WriteString("trap 'jobs -p | xargs -r kill' EXIT\n")
 	address := freeAddress(t)
+	sandboxed := sandbox.CommandTier(t.Context()).Held
 	for _, line := range commands {
+		if !sandboxed && strings.HasPrefix(line, "air call shell.run") { // it would be asked about
+			continue
+		}
 		want := "0"
 		if m := expected.FindStringSubmatch(line); m != nil {
 			want, line = m[1], strings.TrimSuffix(line, m[0])
