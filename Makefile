@@ -36,7 +36,8 @@ check:
 # Without cgo, as the program is built.
 bench:
 	{ CGO_ENABLED=0 go test -run '^$$' -bench . -benchtime 1x -timeout 60m ./wasmtests/bench && \
-		CGO_ENABLED=0 go test -run '^$$' -bench RewriterCost -benchtime 1x ./runtime/engine/wazero; } | go run ./wasmtests/bench/table
+		CGO_ENABLED=0 go test -run '^$$' -bench RewriterCost -benchtime 1x ./runtime/engine/wazero && \
+		CGO_ENABLED=0 go test -p 1 -run '^$$' -bench 'ListRecursive|ReadRange|RunTrue|Status' -benchtime 1x ./builtin/fs ./builtin/git ./runtime/runner; } | go run ./wasmtests/bench/table
 
 fuzz:
 	./scripts/fuzz $(FUZZTIME)

@@ -3,11 +3,11 @@ package capabilities
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"time"
 
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/plainjson"
 	"github.com/aircoding/air/internal/text"
 	"github.com/aircoding/air/runtime/event"
 )
@@ -97,7 +97,7 @@ func (l *Lifecycle) record(ctx context.Context, eventType string, r row, more ma
 	for name, value := range more {
 		payload[name] = value
 	}
-	body, err := json.Marshal(payload)
+	body, err := plainjson.Marshal(payload)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/aircoding/air/internal/canon"
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/plainjson"
 	"github.com/aircoding/air/internal/text"
 	"github.com/aircoding/air/runtime/backup"
 	"github.com/aircoding/air/runtime/event"
@@ -115,7 +116,7 @@ func encode(result any) (json.RawMessage, error) {
 	case json.RawMessage:
 		return result, nil
 	}
-	return json.Marshal(result)
+	return plainjson.Marshal(result)
 }
 
 // partial is what a failed call may return beside its error: JSON or nothing.

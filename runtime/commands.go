@@ -44,9 +44,22 @@ type Launch struct {
 	// is in the repository: what may not be read is not hidden from it, and what it makes
 	// there is not withheld.
 	Whole bool
+	// Bounds are the files that the calling capabilities declared, where one of them has not
+	// the whole project: nothing else of it is seen. Nil: all of it may be.
+	Bounds *permission.Bounds
+	// Denied tells whether a rule denies an effect on a canonical path, whatever else was
+	// decided; nil: none denies any. It may be called by several goroutines at once.
+	Denied func(kind permission.Kind, path string) bool
 	// Decide answers for effects that turn up while Text runs; nil means that they may be.
-	// Calls come one at a time.
+	// Calls come one at a time. It returns when its context ends, at the latest when all of
+	// the program has: nobody waits for its answer then.
 	Decide func(ctx context.Context, effects []permission.Effect) error
+	// Permits tells whether a path that is guarded from programs may be read, or written, by
+	// them all the same; nil: none may. It is called before the program runs and after.
+	Permits func(effect permission.Effect) bool
+	// Started is told the number, on this machine, of the process that all of the program
+	// descend from; nil: nobody is.
+	Started func(pid int)
 }
 
 // Ended says how a program ended.
@@ -105,9 +118,10 @@ type Program struct {
 // that it really has, and one that may not run ends the whole with an error of kind
 // permission_denied.
 func (c Commands) Shell(ctx context.Context, s Shell) (Ended, error) {
-	l := Launch{Text: s.Text, Env: s.Env, Stdin: s.Stdin, Stdout: s.Stdout, Stderr: s.Stderr, Decide: c.decide}
+	l := Launch{Text: s.Text, Env: s.Env, Stdin: s.Stdin, Stdout: s.Stdout, Stderr: s.Stderr, Decide: c.deciding()}
 	whole := permission.Effect{Kind: permission.Run, Target: permission.JoinArgv([]string{"bash", "-c", s.Text})}
 	l.Bash = c.registry.permits(c.run, c.decisions, whole) == nil
+	l.Permits, l.Bounds = c.permitsGuarded, c.registry.config.Paths.BoundsOf(c.run.chain)
 	return c.launch(ctx, l, s.Dir, shownCommand(s.Text), s.Timeout)
 }
 
@@ -130,7 +144,7 @@ func (c Commands) launch(ctx context.Context, l Launch, dir, shown string, timeo
 	if err != nil {
 		return Ended{}, err
 	}
-	l.ID, l.Dir = ids.New(), folder
+	l.ID, l.Dir, l.Denied = ids.New(), folder, c.registry.config.Permission.Denies(c.run.chain)
 	for _, d := range c.decisions {
 		if d.Verdict == permission.Allow {
 			l.Effects = append(l.Effects, d.Effect)
@@ -144,6 +158,7 @@ func (c Commands) launch(ctx context.Context, l Launch, dir, shown string, timeo
 		return Ended{}, err
 	}
 	watched := c.show(l.ID)
+	l.Started = watched.began
 	l.Stdout = watched.stream(event.CommandStdout, l.Stdout)
 	l.Stderr = watched.stream(event.CommandStderr, l.Stderr)
 	started := time.Now()
@@ -165,19 +180,40 @@ func (c Commands) within(ctx context.Context, l Launch, timeout time.Duration) (
 	ended, err := c.registry.config.Launcher.Launch(limited, l)
 	err = endOf(limited, err)
 	if errors.Is(err, errDeadline) && ctx.Err() == nil {
-		err = fault.New(fault.Timeout, "command_timeout", "the command was ended after %v, with all that it started", timeout).
-			WithHint("have it do less at once, or give it more time")
+		err = timedOut(timeout, err)
 	}
 	return ended, err
 }
 
+// timedOut is the error of a command that had no more time, and of what it made that is
+// withheld.
+func timedOut(timeout time.Duration, err error) error {
+	failure := fault.New(fault.Timeout, "command_timeout", "the command was ended after %v, with all that it started", timeout).
+		WithHint("have it do less at once, or give it more time")
+	var withheld *fault.Error
+	if !errors.As(err, &withheld) {
+		return failure
+	}
+	failure.Details = withheld.Details
+	return errors.Join(failure, withheld)
+}
+
 // endOf is why a command ended before its time. What its end led to, such as a conversation
-// that broke off, is none of it; that something may not be, is.
+// that broke off, is none of it; that something may not be, is: where it was ended, behind
+// that.
 func endOf(ctx context.Context, err error) error {
-	if err == nil || ctx.Err() == nil || fault.Is(err, fault.PermissionDenied) || fault.Is(err, fault.ApprovalRequired) {
+	if err == nil || ctx.Err() == nil {
 		return err
 	}
-	return context.Cause(ctx)
+	var refused *fault.Error
+	denied := errors.As(err, &refused) && (refused.Kind == fault.PermissionDenied || refused.Kind == fault.ApprovalRequired)
+	switch {
+	case !denied:
+		return context.Cause(ctx)
+	case errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx)):
+		return errors.Join(context.Cause(ctx), refused)
+	}
+	return err
 }
 
 // folder is where a command starts, canonical. That it may be read was decided.
@@ -219,10 +255,24 @@ func (c Commands) decide(ctx context.Context, effects []permission.Effect) error
 	return err
 }
 
+// deciding is decide for one command, to which a host that it was allowed stays allowed. Its
+// calls come one at a time.
+func (c Commands) deciding() func(ctx context.Context, effects []permission.Effect) error {
+	return func(ctx context.Context, effects []permission.Effect) error {
+		late, err := c.late(ctx, effects)
+		for _, d := range late {
+			if d.Effect.Kind == permission.Net {
+				c.decisions = append(c.decisions[:len(c.decisions):len(c.decisions)], d)
+			}
+		}
+		return err
+	}
+}
+
 // late returns the decisions about what was not decided before, all of which allow.
 func (c Commands) late(ctx context.Context, effects []permission.Effect) ([]permission.Decision, error) {
 	r := c.registry
-	resolved, err := r.canonical(ctx, c.run, effects)
+	resolved, err := r.canonical(c.run, effects)
 	var denied *permission.DeniedError
 	if errors.As(err, &denied) {
 		return nil, c.run.denial(err)
@@ -243,6 +293,7 @@ func (c Commands) late(ctx context.Context, effects []permission.Effect) ([]perm
 	if err != nil {
 		return nil, err
 	}
+	request.Late = true
 	decisions := c.run.root().approvals.apply(request, r.config.Permission.Decide(request))
 	decisions, err = r.ask(ctx, c.run, request, decisions)
 	if recordErr := r.appendDecisions(context.WithoutCancel(ctx), c.run, event.PermissionDecided, "decisions", decisions); recordErr != nil {
@@ -258,10 +309,15 @@ func (c Commands) late(ctx context.Context, effects []permission.Effect) ([]perm
 func (c Commands) decided(e permission.Effect) bool {
 	for _, d := range c.decisions {
 		if d.Verdict == permission.Allow && d.Effect.Kind == e.Kind && d.Effect.Target == e.Target &&
-			(!e.Recursive || d.Effect.Recursive) && (!d.Effect.Below || e.Below) && d.Effect.ScriptSHA256 == e.ScriptSHA256 &&
-			(e.Class != permission.ClassPrivate || d.Effect.Class == permission.ClassPrivate) {
+			(!e.Recursive || d.Effect.Recursive) && (!d.Effect.Below || e.Below) && d.Effect.ScriptSHA256 == e.ScriptSHA256 && sameClass(d.Effect, e) {
 			return true
 		}
 	}
 	return false
+}
+
+// sameClass reports whether what was decided is as much as what it turned out to be: a link,
+// or a repository, may have come to be there meanwhile.
+func sameClass(decided, e permission.Effect) bool {
+	return e.Class == "" || e.Class == permission.ClassProject || e.Class == decided.Class || e.Led && decided.Led
 }

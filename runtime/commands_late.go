@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"slices"
 
 	"github.com/aircoding/air/runtime/permission"
 )
@@ -28,4 +29,20 @@ func (c Commands) ReadOnly() Commands {
 	}
 	c.decisions = reads
 	return c
+}
+
+// permitsGuarded is Launch.Permits of a command line: what the rules allow without a question.
+// A credential that programs find open counts as used, for nobody sees which of them reads it,
+// and it stays covered from those that may use the network.
+func (c Commands) permitsGuarded(e permission.Effect) bool {
+	r := c.registry
+	d := r.config.Permission.Decide(c.run.request(r.config.Session.ID, []permission.Effect{e}))[0]
+	if d.Verdict != permission.Allow {
+		return false
+	}
+	if len(credentials([]permission.Effect{e})) == 0 {
+		return true
+	}
+	network := slices.ContainsFunc(c.decisions, func(d permission.Decision) bool { return d.Effect.UsesNetwork() })
+	return !network && r.noteCredentials(context.Background(), c.run, []permission.Decision{d}) == nil
 }

@@ -2,13 +2,13 @@ package runtime
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"sync"
 	"time"
 	"unicode/utf8"
 
+	"github.com/aircoding/air/internal/plainjson"
 	"github.com/aircoding/air/internal/text"
 	"github.com/aircoding/air/runtime/event"
 )
@@ -37,6 +37,7 @@ type shown struct {
 	ended   sync.WaitGroup
 
 	mu      sync.Mutex
+	pid     int // once it runs
 	streams []*shownStream
 	bytes   int64 // of all streams
 }
@@ -62,9 +63,16 @@ func (c Commands) show(id string) *shown {
 }
 
 func (c Commands) publish(eventType string, payload map[string]any) {
-	if body, err := json.Marshal(payload); err == nil {
+	if body, err := plainjson.Marshal(payload); err == nil {
 		c.registry.config.Session.Events.Publish(c.registry.event(c.run, eventType, body))
 	}
+}
+
+// began notes the process that all of the command descend from.
+func (s *shown) began(pid int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pid = pid
 }
 
 // stream is a writer to a stream that is shown; nil for one that nobody reads.
@@ -107,11 +115,11 @@ func (s *shown) run() {
 
 func (s *shown) progress() {
 	s.mu.Lock()
-	written := s.bytes
+	written, pid := s.bytes, s.pid
 	s.mu.Unlock()
 	elapsed := time.Since(s.started)
 	s.publish(event.ToolProgress, map[string]any{
-		"command_run_id": s.id, "elapsed_ms": elapsed.Milliseconds(), "bytes": written,
+		"command_run_id": s.id, "pid": pid, "elapsed_ms": elapsed.Milliseconds(), "bytes": written,
 		"message": fmt.Sprintf("%v, %d KiB of output", elapsed.Truncate(time.Second), written>>10),
 	})
 }

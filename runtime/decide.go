@@ -29,7 +29,7 @@ func (r *Registry) decide(ctx context.Context, c *run, plan []permission.Effect)
 }
 
 func (r *Registry) answer(ctx context.Context, c *run, plan []permission.Effect) ([]permission.Decision, error) {
-	effects, err := r.canonical(ctx, c, plan)
+	effects, err := r.canonical(c, plan)
 	var denied *permission.DeniedError
 	if errors.As(err, &denied) {
 		return []permission.Decision{denied.Decision}, err
@@ -81,7 +81,12 @@ func (r *Registry) ask(ctx context.Context, c *run, request permission.Request, 
 		return decisions, nil
 	}
 	if r.config.Approver == nil {
-		return decisions, &permission.DeniedError{Decision: asks[0], Unanswered: true}
+		return decisions, unanswered(asks)
+	}
+	if request.Late && c.root().late.Add(1) > maxLate {
+		asks[0].Code = "too_many_questions"
+		asks[0].Hint = fmt.Sprintf("a person is asked at most %d times while a call runs: name what it needs in the command line, so that one question is about all of it", maxLate)
+		return decisions, unanswered(asks)
 	}
 	question := r.config.Permission.Question(request, asks)
 	if err := r.appendDecisions(ctx, c, event.PermissionRequested, "asks", asks); err != nil {
@@ -97,15 +102,33 @@ func (r *Registry) ask(ctx context.Context, c *run, request permission.Request, 
 		return decisions, context.Cause(ctx)
 	}
 	decided, grants, err := r.config.Permission.Settle(ctx, request, decisions, answer)
-	c.root().approvals.keep(request, decided)
+	if err != nil {
+		return decided, err
+	}
+	c.root().approvals.keep(request, decided, answer.Choice)
 	for _, g := range grants {
 		g.Rule = text.Head(g.Rule, storedHead)
 		if err := r.append(ctx, c, event.PermissionGranted, map[string]any{"grant": g}); err != nil {
 			return decided, err
 		}
 	}
-	return decided, err
+	return decided, nil
 }
+
+// maxLate is how many questions a call may lead to while it runs.
+const maxLate = 5
+
+// unanswered is the error of effects that need a person, the first of which tells why.
+func unanswered(asks []permission.Decision) error {
+	denied := &permission.DeniedError{Decision: asks[0], Unanswered: true}
+	for _, d := range asks[1:] {
+		denied.More = append(denied.More, d.Effect)
+	}
+	return denied
+}
+
+// maxEffects bounds how many effects an error names.
+const maxEffects = 20
 
 // denial turns the engine's refusal into the error that the caller sees.
 func (c *run) denial(err error) error {
@@ -127,10 +150,14 @@ func (c *run) denial(err error) error {
 	if hint == "" {
 		hint = "do not work around this; a person sees how to allow it with: air permission pending"
 	}
-	return fault.New(kind, code, "%w", d).WithHint("%s", hint).
+	failure := fault.New(kind, code, "%w", d).WithHint("%s", hint).
 		With("effect", d.Decision.Effect).
 		With("rule", d.Decision.Rule).
 		With("layer", d.Decision.Layer)
+	if len(d.More) > 0 {
+		failure = failure.With("effects", append([]permission.Effect{d.Decision.Effect}, d.More[:min(len(d.More), maxEffects-1)]...))
+	}
+	return failure
 }
 
 // Explain answers what would be decided for a call, layer by layer. It looks up,
@@ -152,7 +179,7 @@ func (r *Registry) ExplainAs(ctx context.Context, call Call, route []string) ([]
 	if err != nil {
 		return nil, err
 	}
-	effects, err := r.canonical(ctx, c, plan)
+	effects, err := r.canonical(c, plan)
 	if err != nil {
 		return []permission.Explanation{r.explainUnresolved(plan[len(effects)], err)}, nil
 	}

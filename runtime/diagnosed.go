@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/aircoding/air/internal/plainjson"
 	"github.com/aircoding/air/runtime/event"
 )
 
@@ -11,7 +12,7 @@ import (
 // found encodes as a list, and total says how many there are where it is not all. Of a
 // command that a capability caused only the head is stored, as of all that comes from it.
 func (c Commands) Diagnosed(ctx context.Context, commandRunID string, found any, total int) error {
-	body, err := json.Marshal(found)
+	body, err := plainjson.Marshal(found)
 	if err != nil {
 		return err
 	}

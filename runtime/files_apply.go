@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/runtime/backup"
 	"github.com/aircoding/air/runtime/permission"
 )
 
@@ -66,30 +67,57 @@ func (f *files) Apply(ctx context.Context, changes []FileChange) (_ []Written, e
 	if err := a.prepare(ctx, changes); err != nil {
 		return nil, err
 	}
-	if err := a.keep(ctx); err != nil {
-		return nil, err
-	}
-	if err := a.publish(); err != nil {
+	if err := a.happen(ctx); err != nil {
 		return nil, err
 	}
 	return a.written(), nil
 }
 
-// apply is several files being changed.
+// apply is one or several files being changed together.
 type apply struct {
-	files *files
-	steps []*applyStep
+	files   *files
+	undoes  string // the run that is taken back, "" for none
+	entered map[string]bool
+	steps   []*applyStep
 }
 
 // applyStep is one of them.
 type applyStep struct {
 	*write
-	FileChange
-	old    *os.File // that is replaced or deleted; nil for a new file
-	before unix.Stat_t
-	temp   *temporary // nil for a delete
-	aside  string     // the passing name of what was replaced or deleted, until all is done
-	done   bool       // it has happened
+	change backup.Change
+	old    *os.File    // that is replaced or deleted; nil for a new file
+	found  unix.Stat_t // of old
+	temp   *temporary  // nil: the file goes
+	aside  string      // the passing name of what was replaced or deleted, until all is done
+	done   bool        // it has happened
+}
+
+func (a *apply) step(w *write) *applyStep {
+	s := &applyStep{write: w}
+	a.steps = append(a.steps, s)
+	return s
+}
+
+// enter readies the folder of a step, once, for files with passing names.
+func (a *apply) enter(ctx context.Context, s *applyStep) error {
+	dir := filepath.Dir(s.target)
+	if a.entered[dir] {
+		return nil
+	}
+	if a.entered == nil {
+		a.entered = map[string]bool{}
+	}
+	a.entered[dir] = true
+	sweep(s.folder)
+	return a.files.staging(ctx, a.undoes, dir)
+}
+
+// happen makes all changes that are ready, or none.
+func (a *apply) happen(ctx context.Context) error {
+	if err := a.keep(ctx); err != nil {
+		return err
+	}
+	return a.publish(ctx)
 }
 
 // close lets go of all that is held, and removes what has no name of its own.
@@ -128,11 +156,9 @@ func (a *apply) prepare(ctx context.Context, changes []FileChange) error {
 			return fault.New(fault.InvalidInput, "duplicate_file", "%s would change twice: two paths lead to it", a.files.show(target))
 		}
 		seen[target] = true
-		s := &applyStep{FileChange: c, write: &write{
-			files: a.files, target: target, name: filepath.Base(target), expect: strings.ToLower(c.ExpectSHA256), withdraw: func() {},
-		}}
-		a.steps = append(a.steps, s)
-		if err := s.prepare(ctx); err != nil {
+		s := a.step(newWrite(a.files, target))
+		s.expect = strings.ToLower(c.ExpectSHA256)
+		if err := a.prepareStep(ctx, s, c); err != nil {
 			return err
 		}
 	}
@@ -159,19 +185,33 @@ func (f *files) applied(c FileChange) (target string, err error) {
 
 // keep has all changes on the disk before the first happens. When one cannot be kept, none
 // will happen.
-func (a *apply) keep(ctx context.Context) error {
-	for i, s := range a.steps {
-		err := s.keepChange(ctx)
-		if err == nil && i == len(a.steps)-1 && ctx.Err() != nil {
-			err = context.Cause(ctx)
-			s.withdraw()
-		}
+func (a *apply) keep(ctx context.Context) (err error) {
+	defer func() {
 		if err != nil {
-			for _, kept := range a.steps[:i] {
-				kept.withdraw()
+			for _, s := range a.steps {
+				s.withdraw()
 			}
+		}
+	}()
+	var journal *backup.Journal
+	for _, s := range a.steps {
+		if journal, err = s.add(ctx, a.undoes, s.change, s.old); err != nil {
 			return err
 		}
+	}
+	if journal == nil {
+		return nil
+	}
+	if err := journal.Sync(); err != nil {
+		return noBackup(a.files.show(a.steps[0].target), err)
+	}
+	for _, s := range a.steps {
+		if err := s.tell(ctx); err != nil {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
 	return nil
 }

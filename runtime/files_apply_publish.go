@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 
@@ -12,7 +13,7 @@ import (
 // publish makes all changes, or takes back those that it made. Until all are made, what a
 // change replaces stays in its folder under a passing name: putting it back takes neither
 // room nor a copy.
-func (a *apply) publish() error {
+func (a *apply) publish(ctx context.Context) error {
 	for i, s := range a.steps {
 		if err := s.publish(); err != nil {
 			return a.takeBack(i, err)
@@ -24,6 +25,11 @@ func (a *apply) publish() error {
 		}
 		if err := syncFolder(s.folder); err != nil {
 			return a.takeBack(len(a.steps), a.files.fault("syncing", filepath.Dir(s.target), err))
+		}
+	}
+	for _, s := range a.steps {
+		if err := s.intact(ctx); err != nil {
+			return a.takeBack(len(a.steps), err)
 		}
 	}
 	for _, s := range a.steps {
@@ -66,7 +72,7 @@ func (s *applyStep) publish() (err error) {
 		if err = renameNew(s.folder, s.temp.name, s.name); err == nil {
 			s.temp.name = ""
 		}
-	case s.Delete:
+	case s.temp == nil:
 		err = s.moveAside()
 	default:
 		err = s.replace()
@@ -80,7 +86,7 @@ func (s *applyStep) publish() (err error) {
 
 // moveAside takes a file's name away.
 func (s *applyStep) moveAside() error {
-	if err := s.unchanged(&s.before); err != nil {
+	if err := s.unchanged(&s.found); err != nil {
 		return err
 	}
 	aside := temporaryName()
@@ -91,10 +97,26 @@ func (s *applyStep) moveAside() error {
 	return s.isIt(renameNew)
 }
 
+// intact fails where somebody wrote to a file while it was put aside, or in the moment
+// before: that is in no backup.
+func (s *applyStep) intact(ctx context.Context) error {
+	if s.old == nil {
+		return nil
+	}
+	sum, err := digest(ctx, s.old)
+	if err != nil {
+		return s.files.fault("reading", s.target, err)
+	}
+	if sum != s.before.SHA256 {
+		return s.stale("it changed meanwhile")
+	}
+	return nil
+}
+
 // isIt checks that what was put aside is the file that was to be, and puts it back with
 // rename otherwise: it came there a moment ago.
 func (s *applyStep) isIt(rename func(folder *os.File, from, to string) error) error {
-	if s.isAt(s.aside, &s.before) {
+	if s.aside == "" || s.isAt(s.aside, &s.found) {
 		return nil
 	}
 	if err := rename(s.folder, s.aside, s.name); err != nil {
@@ -106,16 +128,16 @@ func (s *applyStep) isIt(rename func(folder *os.File, from, to string) error) er
 }
 
 // replace swaps the new content with the old. Where the file system cannot, the old one
-// gets a second name first.
+// gets a second name first, and where it cannot do that either, none: then it is taken back
+// by an undo alone.
 func (s *applyStep) replace() error {
-	if err := s.unchanged(&s.before); err != nil {
+	if err := s.unchanged(&s.found); err != nil {
 		return err
 	}
 	aside := s.temp.name
 	err := swapNames(s.folder, s.temp.name, s.name)
-	if err == unix.EINVAL || err == unix.ENOSYS || err == unix.EOPNOTSUPP {
-		aside = temporaryName()
-		err = s.linkAndRename(aside)
+	if isUnsupported(err) {
+		aside, err = s.linkAndRename(temporaryName())
 	}
 	if err != nil {
 		return err
@@ -125,16 +147,22 @@ func (s *applyStep) replace() error {
 	return s.isIt(renameOver)
 }
 
-func (s *applyStep) linkAndRename(aside string) error {
+func (s *applyStep) linkAndRename(name string) (aside string, err error) {
 	dir := int(s.folder.Fd())
-	if err := unix.Linkat(dir, s.name, dir, aside, 0); err != nil {
-		return err
+	switch err := unix.Linkat(dir, s.name, dir, name, 0); {
+	case err == nil:
+		aside = name
+	case err != unix.EPERM && !isUnsupported(err):
+		return "", err
 	}
-	if err := renameOver(s.folder, s.temp.name, s.name); err != nil {
+	if err = renameOver(s.folder, s.temp.name, s.name); err != nil && aside != "" {
 		_ = unix.Unlinkat(dir, aside, 0)
-		return err
 	}
-	return nil
+	return aside, err
+}
+
+func isUnsupported(err error) bool {
+	return err == unix.EINVAL || err == unix.ENOSYS || err == unix.EOPNOTSUPP
 }
 
 func renameOver(folder *os.File, from, to string) error {
@@ -151,7 +179,7 @@ func (s *applyStep) isAt(name string, file *unix.Stat_t) bool {
 
 // takeBack makes one change undone, unless something else has the name by now.
 func (s *applyStep) takeBack() error {
-	if !s.Delete {
+	if s.temp != nil {
 		var own unix.Stat_t
 		if err := unix.Fstat(int(s.temp.Fd()), &own); err != nil {
 			return err
@@ -163,7 +191,9 @@ func (s *applyStep) takeBack() error {
 	switch {
 	case s.old == nil:
 		return unix.Unlinkat(int(s.folder.Fd()), s.name, 0)
-	case s.Delete:
+	case s.aside == "":
+		return unix.ENOENT
+	case s.temp == nil:
 		return renameNew(s.folder, s.aside, s.name)
 	}
 	return renameOver(s.folder, s.aside, s.name)

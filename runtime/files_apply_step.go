@@ -15,13 +15,12 @@ import (
 	"github.com/aircoding/air/runtime/permission"
 )
 
-// prepare opens, checks and stages one file.
-func (s *applyStep) prepare(ctx context.Context) (err error) {
+// prepareStep opens, checks and stages one file.
+func (a *apply) prepareStep(ctx context.Context, s *applyStep, c FileChange) (err error) {
 	if s.folder, s.made, err = s.openFolder(); err != nil {
 		return err
 	}
-	sweep(s.folder)
-	if err := s.files.staging(ctx, "", filepath.Dir(s.target)); err != nil {
+	if err := a.enter(ctx, s); err != nil {
 		return err
 	}
 	if s.expect == "" {
@@ -29,12 +28,13 @@ func (s *applyStep) prepare(ctx context.Context) (err error) {
 	} else {
 		err = s.openExpected(ctx)
 	}
-	if err != nil || s.Delete {
+	if err == nil && !c.Delete {
+		err = s.stageChange(c)
+	}
+	if err != nil {
 		return err
 	}
-	sum := sha256.Sum256(s.Content)
-	s.sha256 = hex.EncodeToString(sum[:])
-	return s.stageContent()
+	return s.describe(s.expect)
 }
 
 func (s *applyStep) openFolder() (*os.File, []string, error) {
@@ -72,62 +72,46 @@ func (s *applyStep) openExpected(ctx context.Context) (err error) {
 		return err
 	}
 	_ = unix.Flock(int(s.old.Fd()), unix.LOCK_EX|unix.LOCK_NB) // another's lock serves as well
-	if err := unix.Fstat(int(s.old.Fd()), &s.before); err != nil {
+	if err := unix.Fstat(int(s.old.Fd()), &s.found); err != nil {
 		return s.files.fault("looking at", s.target, err)
 	}
 	return s.checkExpected(ctx, s.old)
 }
 
-// stageContent writes the new content under a passing name.
-func (s *applyStep) stageContent() error {
-	like, err := s.like()
-	if err != nil {
-		return err
-	}
-	if like != nil && like != s.old {
+func (s *applyStep) stageChange(c FileChange) error {
+	like := s.old
+	if like == nil && c.Like != "" {
+		e, err := s.files.decided(permission.Read, c.Like)
+		if err != nil {
+			return err
+		}
+		if like, err = s.files.openAgain(e.Target); err != nil {
+			return err
+		}
 		defer like.Close()
 	}
+	return s.stage(c.Content, like, c.Executable)
+}
+
+// stage writes the new content under a passing name. It takes mode, owner and attributes
+// of like, nil for none.
+func (s *applyStep) stage(content []byte, like *os.File, executable Executable) (err error) {
+	sum := sha256.Sum256(content)
+	s.sha256 = hex.EncodeToString(sum[:])
 	mode := uint32(0o666) // less the umask
 	switch {
 	case like != nil:
 		mode = 0o600 // until it has that of the other
-	case s.Executable == IsExecutable:
+	case executable == IsExecutable:
 		mode = 0o777
 	}
-	if s.temp, err = newTemporary(s.folder, mode); err != nil {
-		return s.files.fault("writing", s.target, err)
+	if s.temp, err = newTemporary(s.folder, mode); err == nil {
+		err = s.temp.fill(content, like, executable)
 	}
-	if err := s.fill(like); err != nil {
+	if err != nil {
 		return s.files.fault("writing", s.target, err)
 	}
 	return nil
-}
-
-// like is the open file whose mode and attributes the new content takes, nil for none.
-func (s *applyStep) like() (*os.File, error) {
-	if s.old != nil || s.Like == "" {
-		return s.old, nil
-	}
-	e, err := s.files.decided(permission.Read, s.Like)
-	if err != nil {
-		return nil, err
-	}
-	return s.files.openAgain(e.Target)
-}
-
-func (s *applyStep) fill(like *os.File) error {
-	if _, err := s.temp.Write(s.Content); err != nil {
-		return err
-	}
-	if like != nil {
-		if err := s.temp.resemble(like); err != nil {
-			return err
-		}
-		if err := s.temp.execute(s.Executable); err != nil {
-			return err
-		}
-	}
-	return s.temp.Sync()
 }
 
 // execute sets who may execute the file, as git does: all who may read it, or nobody.
@@ -143,18 +127,16 @@ func (t *temporary) execute(e Executable) error {
 	return unix.Fchmod(int(t.Fd()), mode)
 }
 
-// keepChange has the change on the disk before it happens.
-func (s *applyStep) keepChange(ctx context.Context) (err error) {
-	change := backup.Change{Path: backup.Path(s.target)}
-	if !s.Delete {
-		if change, err = s.change(s.temp); err != nil {
+// describe is for the journal. before is the digest of what is replaced or deleted.
+func (s *applyStep) describe(before string) (err error) {
+	s.change.Path, s.change.Made = backup.Path(s.target), foldersAt(s.made)
+	if s.temp != nil {
+		if s.change.After, err = s.state(s.temp.File, s.sha256); err != nil {
 			return err
 		}
 	}
 	if s.old != nil {
-		if change.Before, err = s.state(s.old, s.expect); err != nil {
-			return err
-		}
+		s.change.Before, err = s.state(s.old, before)
 	}
-	return s.write.keep(ctx, "", change, s.old)
+	return err
 }

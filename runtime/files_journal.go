@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/stoppable"
 	"github.com/aircoding/air/internal/text"
+	"github.com/aircoding/air/runtime/artifact"
 	"github.com/aircoding/air/runtime/backup"
 	"github.com/aircoding/air/runtime/event"
 )
@@ -64,10 +66,25 @@ func (j *runJournal) end() {
 // replaces, nil for none. undoes is the run that it takes back, "" for any other. Once the
 // change has not happened after all, withdrawn has to follow.
 func (w *write) keep(ctx context.Context, undoes string, change backup.Change, old *os.File) error {
+	journal, err := w.add(ctx, undoes, change, old)
+	if err != nil {
+		return err
+	}
+	if err := journal.Sync(); err != nil {
+		return w.withdrawn(noBackup(w.files.show(w.target), err))
+	}
+	if err := w.tell(ctx); err != nil {
+		return w.withdrawn(err)
+	}
+	return nil
+}
+
+// add is keep but for having the journal on the disk, and telling.
+func (w *write) add(ctx context.Context, undoes string, change backup.Change, old *os.File) (*backup.Journal, error) {
 	f, shown := w.files, w.files.show(w.target)
 	journal, err := f.registry.journal(ctx, f.run, undoes)
 	if err != nil {
-		return noBackup(shown, err)
+		return nil, noBackup(shown, err)
 	}
 	change.CallID, change.At = f.run.id, time.Now().UTC()
 	var content io.Reader
@@ -76,21 +93,27 @@ func (w *write) keep(ctx context.Context, undoes string, change backup.Change, o
 	}
 	number, err := journal.Add(ctx, change, content)
 	if errors.Is(err, backup.ErrChanged) {
-		return w.stale("it changed meanwhile")
+		return nil, w.stale("it changed meanwhile")
 	}
 	if err != nil {
-		return noBackup(shown, err)
+		return nil, noBackup(shown, err)
 	}
-	w.number = number
+	w.number, w.before = number, change.Before
 	w.withdraw = func() { _ = journal.Withdraw(number) } // without that the file as it was before is as good as undone
-	if old == nil {
+	return journal, nil
+}
+
+// tell says that what a change replaces was kept.
+func (w *write) tell(ctx context.Context) error {
+	if w.before == nil {
 		return nil
 	}
-	err = f.registry.append(ctx, f.run, event.BackupCreated, map[string]any{
-		"path": text.Head(shown, storedHead), "sha256": change.Before.SHA256, "size_bytes": change.Before.Size,
+	shown := w.files.show(w.target)
+	err := w.files.registry.append(ctx, w.files.run, event.BackupCreated, map[string]any{
+		"path": text.Head(shown, storedHead), "sha256": w.before.SHA256, "size_bytes": w.before.Size,
 	})
 	if err != nil {
-		return w.withdrawn(noBackup(shown, err))
+		return noBackup(shown, err)
 	}
 	return nil
 }
@@ -148,4 +171,39 @@ func digest(ctx context.Context, file *os.File) (string, error) {
 		return "", err
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// backUp keeps the old content. The artifact belongs to no capability: one that may
+// only write a file does not get to read it this way.
+func (w *write) backUp(ctx context.Context, old *os.File) (artifact.Record, error) {
+	shown := w.files.show(w.target)
+	metadata, err := json.Marshal(map[string]string{"path": shown})
+	if err != nil {
+		return artifact.Record{}, err
+	}
+	meta := artifact.New{Type: "backup", Name: w.name, MediaType: "application/octet-stream", EntityType: "file", EntityID: shown, Metadata: metadata}
+	record, err := w.files.registry.createArtifact(ctx, w.files.run, meta, whole(old))
+	if err != nil {
+		return record, noBackup(shown, err)
+	}
+	return record, nil
+}
+
+// state describes an open regular file whose content has the digest.
+func (w *write) state(file *os.File, sha256 string) (*backup.State, error) {
+	var st unix.Stat_t
+	if err := unix.Fstat(int(file.Fd()), &st); err != nil {
+		return nil, w.files.fault("looking at", w.target, err)
+	}
+	return &backup.State{
+		SHA256: sha256, Size: st.Size, Mode: modeOf(&st), UID: st.Uid, GID: st.Gid, Attributes: attributes(file),
+	}, nil
+}
+
+func noBackup(shown string, err error) error {
+	e := fault.From(fileFault("backing up "+shown, err))
+	if e.Code == "artifact_size" {
+		e = e.WithHint("a file of this size is not backed up, and so not replaced: a person can move it away")
+	}
+	return e
 }

@@ -54,12 +54,15 @@ func (t *temporary) swept(locked error) bool {
 	return locked == unix.EWOULDBLOCK || unix.Fstat(int(t.Fd()), &st) == nil && st.Nlink == 0
 }
 
-func (t *temporary) fill(content []byte, old *os.File) error {
+func (t *temporary) fill(content []byte, like *os.File, executable Executable) error {
 	if _, err := t.Write(content); err != nil {
 		return err
 	}
-	if old != nil {
-		if err := t.resemble(old); err != nil {
+	if like != nil {
+		if err := t.resemble(like); err != nil {
+			return err
+		}
+		if err := t.execute(executable); err != nil {
 			return err
 		}
 	}

@@ -47,7 +47,7 @@ func TestF11TemporaryNameIsALink(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := temp.fill([]byte("new"), nil); err != nil {
+	if err := temp.fill([]byte("new"), nil, AsItWas); err != nil {
 		t.Fatal(err)
 	}
 	temp.drop()

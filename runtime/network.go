@@ -2,10 +2,7 @@ package runtime
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
-	"net/netip"
 	"time"
 
 	"github.com/aircoding/air/internal/fault"
@@ -16,21 +13,10 @@ import (
 // Fetcher sends requests.
 type Fetcher interface {
 	// Send sends one request to the host of a net effect that was allowed, and reads its
-	// answer. It follows no redirect, and takes no proxy from the environment. A host that has
-	// an address which is not public, and was not allowed as such, is a *PrivateAddressError,
-	// and nothing was sent.
-	Send(ctx context.Context, host permission.Effect, r HTTPRequest) (HTTPAnswer, error)
-}
-
-// PrivateAddressError says that a host that was allowed by its name has an address of this
-// machine or of a private network.
-type PrivateAddressError struct {
-	Target  string // scheme://host:port
-	Address netip.Addr
-}
-
-func (e *PrivateAddressError) Error() string {
-	return fmt.Sprintf("%s has the address %s, which is this machine's or a private network's, and was not allowed as such", e.Target, e.Address)
+	// answer. It follows no redirect, and takes no proxy from the environment. About a host
+	// that has an address which is not public, and was not allowed as such, decide is asked
+	// before anything is sent.
+	Send(ctx context.Context, host permission.Effect, r HTTPRequest, decide func(ctx context.Context, host permission.Effect) error) (HTTPAnswer, error)
 }
 
 // HTTPRequest is one request.
@@ -114,24 +100,19 @@ type transfer struct {
 }
 
 // send sends the request as it is now. A host that turns out to be private is decided
-// anew, as that.
+// anew, and stays what it was allowed as.
 func (t *transfer) send(ctx context.Context, host *permission.Effect) (HTTPAnswer, error) {
 	r, err := t.complete()
 	if err != nil {
 		return HTTPAnswer{}, err
 	}
-	answer, err := t.access.registry.config.Fetcher.Send(ctx, *host, r)
-	var private *PrivateAddressError
-	if errors.As(err, &private) && host.Class != permission.ClassPrivate {
-		host.Class = permission.ClassPrivate
-		if err := t.access.Commands.decide(ctx, []permission.Effect{*host}); err != nil {
-			return HTTPAnswer{}, err
+	answer, err := t.access.registry.config.Fetcher.Send(ctx, *host, r, func(ctx context.Context, private permission.Effect) error {
+		err := t.access.Commands.decide(ctx, []permission.Effect{private})
+		if err == nil {
+			*host = private
 		}
-		answer, err = t.access.registry.config.Fetcher.Send(ctx, *host, r)
-	}
-	if errors.As(err, &private) {
-		err = fault.New(fault.PermissionDenied, "private_address", "%w", err)
-	}
+		return err
+	})
 	if err != nil {
 		return HTTPAnswer{}, err
 	}

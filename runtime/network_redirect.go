@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"maps"
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -13,7 +14,7 @@ import (
 // redirect is where an answer leads, "" for one that is the end.
 func (t *transfer) redirect(answer HTTPAnswer) string {
 	switch answer.Status {
-	case 301, 302, 303, 307, 308: // RFC 9110 section 15.4
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect: // RFC 9110 section 15.4
 		return answer.Headers["location"]
 	}
 	return ""
@@ -58,9 +59,9 @@ func resolved(base, location string) (string, error) {
 // method is GET from where the answer lies elsewhere; 307 and 308 repeat the request.
 func (t *transfer) method(status int) {
 	switch {
-	case status == 307 || status == 308 || t.request.Method == "GET" || t.request.Method == "HEAD":
-	case status == 303 || t.request.Method == "POST":
-		t.request.Method, t.request.Body, t.request.Size = "GET", nil, 0
+	case status == http.StatusTemporaryRedirect || status == http.StatusPermanentRedirect || t.request.Method == http.MethodGet || t.request.Method == http.MethodHead:
+	case status == http.StatusSeeOther || t.request.Method == http.MethodPost:
+		t.request.Method, t.request.Body, t.request.Size = http.MethodGet, nil, 0
 		t.request.Headers = maps.Clone(t.request.Headers)
 		maps.DeleteFunc(t.request.Headers, func(name, _ string) bool { return strings.EqualFold(name, "content-type") })
 	}

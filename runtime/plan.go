@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"context"
 	"errors"
 	"os"
 
@@ -26,9 +25,9 @@ func (r *Registry) plan(c *run) ([]permission.Effect, error) {
 }
 
 // canonical makes the paths of a plan canonical, and binds its commands to the scripts
-// that they would execute. The hosts that commands need and do not name follow. With an error it returns the effects before the one that it is
-// about.
-func (r *Registry) canonical(ctx context.Context, c *run, plan []permission.Effect) ([]permission.Effect, error) {
+// that they would execute. The hosts that commands need and do not name follow. With an
+// error it returns the effects before the one that it is about.
+func (r *Registry) canonical(c *run, plan []permission.Effect) ([]permission.Effect, error) {
 	effects := make([]permission.Effect, 0, len(plan))
 	scripts := binder{files: &files{registry: r, run: c}}
 	for _, e := range plan {
@@ -42,10 +41,10 @@ func (r *Registry) canonical(ctx context.Context, c *run, plan []permission.Effe
 		if err != nil {
 			return effects, r.earlier(c, effects, err)
 		}
-		c.noteFolder(e)
 		effects = append(effects, scripts.bind(e))
 	}
-	return r.configuredHosts(ctx, c, effects), nil
+	r.config.Paths.MarkRepositories(effects)
+	return r.configuredHosts(effects), nil
 }
 
 // earlier has a capability's call that would be denied for one of its effects end with

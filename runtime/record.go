@@ -8,6 +8,7 @@ import (
 
 	"github.com/aircoding/air/internal/canon"
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/plainjson"
 	"github.com/aircoding/air/internal/text"
 	"github.com/aircoding/air/runtime/event"
 )
@@ -86,7 +87,7 @@ func (r *Registry) append(ctx context.Context, c *run, eventType string, payload
 	if c.tool.Owner.Digest != "" { // which bytes ran
 		payload["digest"] = c.tool.Owner.Digest
 	}
-	body, err := json.Marshal(payload)
+	body, err := plainjson.Marshal(payload)
 	if err != nil {
 		return err
 	}
@@ -108,7 +109,7 @@ func storedError(e *fault.Error) map[string]any {
 	if len(e.Details) == 0 {
 		return stored
 	}
-	details, err := json.Marshal(e.Details)
+	details, err := plainjson.Marshal(e.Details)
 	switch {
 	case err != nil || len(details) > storedHead:
 		stored["details"] = digestAndHead(details)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/aircoding/air/internal/canon"
+	"github.com/aircoding/air/internal/plainjson"
 	"github.com/aircoding/air/internal/text"
 	"github.com/aircoding/air/runtime/permission"
 )
@@ -33,7 +34,7 @@ func addDecisions(payload map[string]any, key string, decisions []permission.Dec
 	texts := make([]json.RawMessage, len(decisions))
 	bytes := 0
 	for _, i := range byWeight(decisions) {
-		text, err := json.Marshal(stored(decisions[i]))
+		text, err := plainjson.Marshal(stored(decisions[i]))
 		if err != nil {
 			return err
 		}

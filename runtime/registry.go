@@ -52,9 +52,9 @@ type Config struct {
 	Fetcher    Fetcher // nil: no request is sent
 	// Secret is the value of a person's secret; nil: there are none.
 	Secret func(name string) (string, error)
-	// Hosts names the hosts that a run effect's program needs, as its own configuration in
-	// the folder dir says; nil: none.
-	Hosts func(ctx context.Context, e permission.Effect, dir string) []permission.Effect
+	// Hosts names the hosts that a run effect's program needs, as its own configuration
+	// says; nil: none.
+	Hosts func(e permission.Effect) []permission.Effect
 }
 
 // Registry holds the tools of one session and calls them.
@@ -104,8 +104,8 @@ type run struct {
 	artifacts []string
 	seen      map[string]string // digests of files that the capability's call has seen
 	found     map[int]Process   // processes that were decided about
-	folder    string            // where the command of the call starts, canonical
 	handed    map[string]bool   // artifacts that the capability may read though they are not its own
+	late      atomic.Int64      // questions while the call ran; counted in the outermost run
 	nested    atomic.Int64      // calls made below, however deep; counted in the outermost run
 	approvals approvals         // of the call that a person or their agent made, for all that is nested in it
 	journal   runJournal        // likewise: what the call changes

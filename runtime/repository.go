@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/regular"
 	"github.com/aircoding/air/runtime/permission"
@@ -126,6 +128,22 @@ func realFrom(dir, path string) (string, error) {
 		path = dir + "/" + path
 	}
 	return filepath.EvalSymlinks(path)
+}
+
+// maxRepositoryConfig bounds what is read of a repository's configuration.
+const maxRepositoryConfig = 64 << 10
+
+// Config is the file that configures all worktrees of the repository, of at most 64 KiB.
+func (r Repository) Config() (string, error) {
+	path := filepath.Join(r.Common, "config")
+	fd, err := openCanonical(path, unix.O_RDONLY|safeFlags)
+	if err != nil {
+		return "", err
+	}
+	file := os.NewFile(uintptr(fd), path)
+	defer file.Close()
+	text, err := regular.ReadFile(file, maxRepositoryConfig)
+	return string(text), err
 }
 
 // Shown is a canonical path as outputs have it: relative to the project inside it.

@@ -23,6 +23,8 @@ type binder struct {
 	read  int64
 }
 
+const notThere = "is not there yet"
+
 type script struct {
 	sha256 string // hex; "" outside the project
 	why    string // it could not be read
@@ -38,6 +40,7 @@ func (b *binder) bind(e permission.Effect) permission.Effect {
 		return e
 	}
 	switch shown, s := b.find(named); {
+	case s.why == notThere && e.Again:
 	case s.why != "":
 		return opaque(e, fmt.Sprintf("the script %.200q that it executes %s", shown, s.why))
 	case s.sha256 != "":
@@ -94,7 +97,7 @@ func (b *binder) script(canonical string) script {
 func (b *binder) hash(canonical string) script {
 	file, err := b.files.openAgain(canonical)
 	if fault.Is(err, fault.NotFound) {
-		return script{why: "is not there yet"}
+		return script{why: notThere}
 	}
 	if err != nil {
 		return script{why: "cannot be read"}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -13,7 +14,8 @@ import (
 	"github.com/aircoding/air/runtime/event"
 )
 
-// apply puts back what has to be. When that ends in between, the same call goes on: what
+// apply puts back what has to be: all of it or nothing, of a run that changed more than
+// maxApplied files so many at a time. When that ends in between, the same call goes on: what
 // is done by then has nothing more to do.
 func (u *undo) apply(ctx context.Context) (Undone, error) {
 	journal, err := u.files.registry.journal(ctx, u.files.run, u.past.ID)
@@ -21,12 +23,13 @@ func (u *undo) apply(ctx context.Context) (Undone, error) {
 		return Undone{}, err
 	}
 	done := Undone{RunID: u.past.ID, Tool: u.past.Tool}
-	for i := range u.steps {
-		change, err := u.putBack(ctx, &u.steps[i])
-		if err != nil {
-			return done, fmt.Errorf("undoing run %s, with %d of %d files done: %w", u.past.ID, i, len(u.steps), err)
+	for steps := range slices.Chunk(u.steps, maxApplied) {
+		if err := u.putBack(ctx, steps); err != nil {
+			return done, fmt.Errorf("undoing run %s, with %d of %d files done: %w", u.past.ID, len(done.Files), len(u.steps), err)
 		}
-		done.Files = append(done.Files, UndoneFile{Path: u.files.show(u.steps[i].Path), Change: change})
+		for i := range steps {
+			done.Files = append(done.Files, UndoneFile{Path: u.files.show(steps[i].Path), Change: steps[i].change()})
+		}
 	}
 	if err := journal.Done(); err != nil {
 		return done, err
@@ -36,83 +39,102 @@ func (u *undo) apply(ctx context.Context) (Undone, error) {
 	})
 }
 
-func (u *undo) putBack(ctx context.Context, s *undoStep) (change string, err error) {
-	if err := ctx.Err(); err != nil {
-		return "", context.Cause(ctx)
-	}
+func (s *undoStep) change() string {
 	switch {
-	case s.To != nil && s.standing == backup.Undoable:
-		return "restored", u.restore(ctx, s)
-	case s.To != nil:
-		return "unchanged", nil
-	case s.standing == backup.Undoable:
-		change, err = "removed", u.remove(ctx, s)
-	default:
-		change = "unchanged"
+	case s.standing != backup.Undoable:
+		return "unchanged"
+	case s.To == nil:
+		return "removed"
 	}
-	if err == nil {
-		removeEmpty(s.Made)
-	}
-	return change, err
+	return "restored"
 }
 
-// restore gives a file the content, mode, owner and attributes that it had.
-func (u *undo) restore(ctx context.Context, s *undoStep) (err error) {
-	folder, made, err := makeFolder(filepath.Dir(s.Path))
+// putBack gives files the content, mode, owner and attributes that they had, and takes away
+// those that the run had made.
+func (u *undo) putBack(ctx context.Context, steps []undoStep) (err error) {
+	a := &apply{files: u.files, undoes: u.past.ID}
 	defer func() {
+		a.close()
 		if err != nil {
-			unmake(made)
+			a.unmake()
 		}
 	}()
-	if err != nil {
-		return u.files.fault("making folder", filepath.Dir(s.Path), err)
+	for i := range steps {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if steps[i].standing != backup.Undoable {
+			continue
+		}
+		if err := u.prepare(ctx, a, &steps[i]); err != nil {
+			return err
+		}
 	}
-	defer folder.Close()
-	remake(made, s.Removed)
-	w := u.write(folder, s)
-	sweep(folder)
-	temp, err := u.stage(ctx, folder, s)
-	if err != nil {
+	if err := a.happen(ctx); err != nil {
 		return err
 	}
-	defer temp.drop()
-	after, err := w.state(temp.File, s.To.SHA256)
-	if err != nil {
-		return err
+	for _, s := range steps {
+		if s.To == nil {
+			removeEmpty(s.Made)
+		}
 	}
-	if err := u.keep(ctx, w, s, after, made); err != nil {
-		return err
-	}
-	if s.current == nil {
-		return w.publish(temp, renameNew(folder, temp.name, w.name))
-	}
-	if err := w.unchanged(&s.stat); err != nil {
-		return w.withdrawn(err)
-	}
-	dir := int(folder.Fd())
-	return w.publish(temp, unix.Renameat(dir, temp.name, dir, w.name))
+	return nil
 }
 
-func (u *undo) stage(ctx context.Context, folder *os.File, s *undoStep) (*temporary, error) {
-	if err := u.files.staging(ctx, u.past.ID, filepath.Dir(s.Path)); err != nil {
-		return nil, err
-	}
-	temp, err := newTemporary(folder, 0o600)
-	if err != nil {
-		return nil, u.files.fault("writing", s.Path, err)
-	}
-	err = u.past.Copy(ctx, temp, s.Step)
-	if err == nil {
-		err = temp.become(s.To)
-	}
-	if err == nil {
-		err = temp.Sync()
+// prepare opens and stages one file.
+func (u *undo) prepare(ctx context.Context, a *apply, planned *undoStep) (err error) {
+	s, dir := a.step(newWrite(u.files, planned.Path)), filepath.Dir(planned.Path)
+	if planned.To == nil {
+		s.folder, err = openFolder(dir)
+	} else {
+		s.folder, s.made, err = makeFolder(dir)
 	}
 	if err != nil {
-		temp.drop()
-		return nil, u.files.fault("writing", s.Path, err)
+		return u.files.fault("opening", dir, err)
 	}
-	return temp, nil
+	remake(s.made, planned.Removed)
+	if err := a.enter(ctx, s); err != nil {
+		return err
+	}
+	before := ""
+	if planned.current != nil {
+		before = planned.current.SHA256
+		if err := s.openSame(ctx, &planned.stat); err != nil {
+			return err
+		}
+	}
+	if planned.To == nil {
+		s.change.Removed = slices.Clone(planned.Made)
+		slices.Reverse(s.change.Removed)
+	} else if err := u.stage(ctx, s, planned.Step); err != nil {
+		return u.files.fault("writing", planned.Path, err)
+	}
+	return s.describe(before)
+}
+
+func (s *applyStep) openSame(ctx context.Context, before *unix.Stat_t) error {
+	if err := s.openExpected(ctx); err != nil {
+		return err
+	}
+	if !sameFile(before, &s.found) {
+		return s.stale("it changed meanwhile")
+	}
+	return nil
+}
+
+// stage writes what the file held under a passing name.
+func (u *undo) stage(ctx context.Context, s *applyStep, planned backup.Step) (err error) {
+	if s.temp, err = newTemporary(s.folder, 0o600); err != nil {
+		return err
+	}
+	s.sha256 = planned.To.SHA256
+	if err := u.past.Copy(ctx, s.temp, planned); err != nil {
+		return err
+	}
+	if err := s.temp.become(planned.To); err != nil {
+		return err
+	}
+	return s.temp.Sync()
 }
 
 // become takes on owner, mode and attributes. Set-id bits come back only where the owner
@@ -135,49 +157,6 @@ func (t *temporary) become(s *backup.State) error {
 		return err
 	}
 	setAttributes(t.File, s.Attributes)
-	return nil
-}
-
-// keep has a step on the disk before it happens, with what it replaces.
-func (u *undo) keep(ctx context.Context, w *write, s *undoStep, after *backup.State, made []string) error {
-	change := backup.Change{Path: backup.Path(s.Path), Before: s.current, After: after, Made: foldersAt(made)}
-	if after == nil {
-		for i := len(s.Made) - 1; i >= 0; i-- {
-			change.Removed = append(change.Removed, s.Made[i])
-		}
-	}
-	if s.current == nil {
-		return w.keep(ctx, u.past.ID, change, nil)
-	}
-	old, err := w.openOld()
-	if err != nil {
-		return err
-	}
-	defer old.Close()
-	return w.keep(ctx, u.past.ID, change, old)
-}
-
-// remove takes away a file that the run had made.
-func (u *undo) remove(ctx context.Context, s *undoStep) error {
-	folder, err := openFolder(filepath.Dir(s.Path))
-	if err != nil {
-		return u.files.fault("opening", filepath.Dir(s.Path), err)
-	}
-	defer folder.Close()
-	sweep(folder)
-	w := u.write(folder, s)
-	if err := u.keep(ctx, w, s, nil, nil); err != nil {
-		return err
-	}
-	if err := w.unchanged(&s.stat); err != nil {
-		return w.withdrawn(err)
-	}
-	if err := unix.Unlinkat(int(folder.Fd()), w.name, 0); err != nil {
-		return w.withdrawn(u.files.fault("removing", s.Path, err))
-	}
-	if err := syncFolder(folder); err != nil {
-		return u.files.fault("syncing", filepath.Dir(s.Path), err)
-	}
 	return nil
 }
 

@@ -144,7 +144,8 @@ func (u *undo) seeIn(ctx context.Context, folder *os.File, s *undoStep) error {
 	case nodeType(&s.stat) != "file":
 		return nil
 	}
-	w := u.write(folder, s)
+	w := newWrite(u.files, s.Path)
+	w.folder = folder
 	old, err := w.openOld()
 	if err != nil {
 		return err
@@ -159,8 +160,4 @@ func (u *undo) seeIn(ctx context.Context, folder *os.File, s *undoStep) error {
 	}
 	s.standing = s.Judge(s.current)
 	return nil
-}
-
-func (u *undo) write(folder *os.File, s *undoStep) *write {
-	return &write{files: u.files, folder: folder, target: s.Path, name: filepath.Base(s.Path)}
 }

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/aircoding/air/internal/atomicfile"
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/home"
 	"github.com/aircoding/air/internal/ids"
 	"github.com/aircoding/air/internal/lazyregexp"
 	"github.com/aircoding/air/internal/regular"
@@ -34,7 +36,7 @@ type Workspace struct {
 	ID         string    `json:"id"`
 	Path       string    `json:"path"`       // canonical
 	Repository string    `json:"repository"` // top folder of the files that it was made from, canonical
-	GitDir     string    `json:"git_dir"`    // its own git folder; "" while it is being made
+	Common     string    `json:"common"`     // the git folder that it shares with the repository, canonical
 	Branch     string    `json:"branch"`
 	BaseRef    string    `json:"base_ref"`
 	Base       string    `json:"base"` // the object id that BaseRef was
@@ -52,19 +54,12 @@ var workspaceID = lazyregexp.New(`^` + ids.Pattern + `$`)
 
 // List returns all workspaces, the oldest first. A record that cannot be read is an error.
 func (w Workspaces) List() ([]Workspace, error) {
-	entries, err := os.ReadDir(w.Records)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
+	ids, err := w.ids()
 	if err != nil {
 		return nil, err
 	}
 	var all []Workspace
-	for _, e := range entries {
-		id, ok := strings.CutSuffix(e.Name(), ".json")
-		if !ok || !workspaceID.MatchString(id) {
-			continue
-		}
+	for _, id := range ids {
 		one, err := w.Get(id)
 		if fault.Is(err, fault.NotFound) { // it has gone meanwhile
 			continue
@@ -74,26 +69,59 @@ func (w Workspaces) List() ([]Workspace, error) {
 		}
 		all = append(all, one)
 	}
-	slices.SortFunc(all, func(a, b Workspace) int { return strings.Compare(a.ID, b.ID) })
 	return all, nil
+}
+
+// ids are sorted, which is by age.
+func (w Workspaces) ids() (all []string, err error) {
+	entries, err := os.ReadDir(w.Records)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	for _, e := range entries {
+		if id, ok := strings.CutSuffix(e.Name(), ".json"); ok && workspaceID.MatchString(id) {
+			all = append(all, id)
+		}
+	}
+	return all, err
+}
+
+// Find returns the workspace whose id begins with prefix, if it is the only one.
+func (w Workspaces) Find(prefix string) (Workspace, error) {
+	all, err := w.ids()
+	if err != nil {
+		return Workspace{}, err
+	}
+	found := slices.DeleteFunc(all, func(id string) bool { return prefix == "" || !strings.HasPrefix(id, prefix) })
+	switch len(found) {
+	case 0:
+		return Workspace{}, unknownWorkspace(prefix)
+	case 1:
+		return w.Get(found[0])
+	}
+	return Workspace{}, fault.New(fault.InvalidInput, "ambiguous_id", "%d workspaces begin with %q, among them %s and %s", len(found), prefix, found[0], found[1]).
+		WithHint("give more of the id")
+}
+
+func unknownWorkspace(id string) error {
+	return fault.New(fault.NotFound, "unknown_workspace", "no workspace of this project has the id %.64q", id).WithHint("air workspace ls lists them")
 }
 
 // Get returns the workspace with the id.
 func (w Workspaces) Get(id string) (Workspace, error) {
-	unknown := fault.New(fault.NotFound, "unknown_workspace", "no workspace of this project has the id %.64q", id)
 	if !workspaceID.MatchString(id) {
-		return Workspace{}, unknown
+		return Workspace{}, unknownWorkspace(id)
 	}
 	text, err := regular.Read(w.record(id), maxWorkspaceRecord, false)
 	if errors.Is(err, fs.ErrNotExist) {
-		return Workspace{}, unknown
+		return Workspace{}, unknownWorkspace(id)
 	}
 	var one Workspace
 	if err == nil {
 		err = json.Unmarshal(text, &one)
 	}
 	if err != nil {
-		return one, fault.New(fault.Integrity, "bad_workspace", "the record of workspace %s cannot be read: %w", id, err)
+		return one, fault.New(fault.Integrity, "bad_workspace", "the record of workspace %s cannot be read: %w", id, err).WithHint("remove its record, %s, and then its folder below %s", w.record(id), w.Dir)
 	}
 	return one, nil
 }
@@ -125,33 +153,27 @@ func (w Workspaces) Remove(one Workspace) error {
 	return nil
 }
 
-// forget removes what the repository knows of the worktree. Where its git folder was not
-// recorded yet, all of that repository are looked at.
+// forget removes what the repository knows of the worktree, though it is locked there.
 func (w Workspaces) forget(one Workspace) error {
-	all := []string{one.GitDir}
-	if one.GitDir == "" {
-		var err error
-		if all, err = filepath.Glob(filepath.Join(escapeGlob(one.Repository), ".git", "worktrees", "*")); err != nil {
-			return err
-		}
-	}
-	for _, dir := range all {
-		if err := forgetIn(dir, one.Path); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// forgetIn removes the git folder of a worktree, if that is what it is.
-func forgetIn(dir, worktree string) error {
+	dir := filepath.Join(one.Common, "worktrees")
 	real, err := filepath.EvalSymlinks(dir)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && (real != dir || filepath.Base(filepath.Dir(dir)) != "worktrees") {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && real != dir {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if e.IsDir() {
+			err = errors.Join(err, forgetIn(filepath.Join(dir, e.Name()), one.Path))
+		}
+	}
+	return err
+}
+
+// forgetIn removes the git folder of a worktree, if it is that of this one.
+func forgetIn(dir, worktree string) error {
 	text, err := regular.Read(filepath.Join(dir, "gitdir"), gitFile, false)
 	if err != nil || strings.TrimRight(string(text), "\n") != filepath.Join(worktree, ".git") {
 		return nil
@@ -159,17 +181,58 @@ func forgetIn(dir, worktree string) error {
 	return os.RemoveAll(dir)
 }
 
-func escapeGlob(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+// Lock has nobody else make workspaces until unlock, and sweeps.
+func (w Workspaces) Lock(ctx context.Context) (unlock func(), err error) {
+	if unlock, err = home.Lock(ctx, w.lock()); err != nil {
+		return nil, err
+	}
+	if err := w.sweep(); err != nil {
+		unlock()
+		return nil, err
+	}
+	return unlock, nil
 }
+
+// Sweep removes what is left of workspaces whose making was broken off, unless one is being
+// made right now. A branch comes last: where that was there already, it stays.
+func (w Workspaces) Sweep() error {
+	unlock, free, err := home.TryLock(w.lock())
+	if err != nil || !free {
+		return err
+	}
+	defer unlock()
+	return w.sweep()
+}
+
+func (w Workspaces) sweep() error {
+	all, err := w.ids()
+	if err != nil {
+		return err
+	}
+	for _, id := range all {
+		if one, err := w.Get(id); err != nil || !one.Pending { // a record that cannot be read is left to who asks for it
+			continue
+		} else if err := w.Remove(one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Free fails with an error of kind conflict where the folder of a workspace is there.
+func (w Workspaces) Free(path string) error {
+	if _, err := os.Lstat(path); err != nil {
+		return nil
+	}
+	if err := w.Sweep(); err != nil {
+		return err
+	}
+	if _, err := os.Lstat(path); err != nil {
+		return nil
+	}
+	return workspaceExists(path)
+}
+
+func (w Workspaces) lock() string { return filepath.Join(w.Records, "lock") }
 
 func (w Workspaces) record(id string) string { return filepath.Join(w.Records, id+".json") }
-
-// Workspace returns the workspace with the id.
-func (a *Access) Workspace(id string) (Workspace, error) {
-	one, err := a.registry.config.Workspaces.Get(id)
-	if err == nil && one.Pending {
-		err = fault.New(fault.Conflict, "workspace_pending", "workspace %s is being made, or its making was broken off", id)
-	}
-	return one, err
-}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/plainjson"
 	"github.com/aircoding/air/internal/text"
 	"github.com/aircoding/air/runtime"
 )
@@ -62,9 +63,9 @@ func (in emitInput) progress() (json.RawMessage, error) {
 		if in.Level == "" {
 			in.Level = "info"
 		}
-		return json.Marshal(map[string]string{"level": in.Level, "msg": text.Head(in.Msg, maxMessage)})
+		return plainjson.Marshal(map[string]string{"level": in.Level, "msg": text.Head(in.Msg, maxMessage)})
 	case "progress":
-		return json.Marshal(struct {
+		return plainjson.Marshal(struct {
 			Fraction *float64 `json:"fraction,omitempty"`
 			Message  string   `json:"message,omitempty"`
 		}{in.Fraction, text.Head(in.Message, maxMessage)})
@@ -72,7 +73,7 @@ func (in emitInput) progress() (json.RawMessage, error) {
 		if err := bounded(in.Output); err != nil {
 			return nil, err
 		}
-		return json.Marshal(map[string]json.RawMessage{"output": in.Output})
+		return plainjson.Marshal(map[string]json.RawMessage{"output": in.Output})
 	}
 	return nil, fault.New(fault.InvalidInput, "bad_kind", "kind %.32q: log, progress, partial or event is wanted", in.Kind)
 }

@@ -2,12 +2,54 @@ package fs
 
 import (
 	"bytes"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/aircoding/air/internal/mediatype"
 )
+
+// A notebook of many small parts needs memory in proportion to its bytes.
+func TestNotebookOfManyParts(t *testing.T) {
+	const size = 4 << 20
+	for name, part := range map[string]string{
+		"outputs": `{},`, "cells": `{"outputs":[]},`, "pieces": `"",`, "media": `"x":1,`, "traceback": `"a",`,
+	} {
+		parts := strings.TrimSuffix(strings.Repeat(part, size/len(part)), ",")
+		content := map[string]string{
+			"outputs":   `{"cells":[{"outputs":[` + parts + `]}]}`,
+			"cells":     `{"cells":[` + parts + `]}`,
+			"pieces":    `{"cells":[{"source":[` + parts + `]}]}`,
+			"media":     `{"cells":[{"outputs":[{"data":{` + parts + `}}]}]}`,
+			"traceback": `{"cells":[{"outputs":[{"traceback":[` + parts + `]}]}]}`,
+		}[name]
+		raw, most := []byte(content), uint64(0)
+		runtime.GC()
+		var before, now runtime.MemStats
+		runtime.ReadMemStats(&before)
+		done := make(chan bool)
+		go func() {
+			_, ok := renderNotebook(raw)
+			done <- ok
+		}()
+		for ended := false; !ended; {
+			select {
+			case ok := <-done:
+				if ended = true; !ok {
+					t.Errorf("%s: no notebook", name)
+				}
+			case <-time.After(5 * time.Millisecond):
+				runtime.ReadMemStats(&now)
+				most = max(most, max(now.HeapAlloc, before.HeapAlloc)-before.HeapAlloc)
+			}
+		}
+		if t.Logf("%s: %d MiB", name, most>>20); most > 25*size {
+			t.Errorf("%s: %d bytes for %d", name, most, len(raw))
+		}
+	}
+}
 
 // What is made of images and notebooks is text, whatever they hold.
 func FuzzAdapters(f *testing.F) {
@@ -26,7 +68,7 @@ func FuzzAdapters(f *testing.F) {
 	})
 }
 
-// The nearest place lies in the file, and is named for every text that is not in it.
+// The nearest place lies in the file. One is found for a line that has only more blanks.
 func FuzzNearest(f *testing.F) {
 	f.Add([]byte("a\r\nb\n"), "a\nb")
 	f.Add([]byte("x\ty\n"), "x    y\n\n")
@@ -35,9 +77,13 @@ func FuzzNearest(f *testing.F) {
 		if wanted == "" || bytes.Contains(content, []byte(wanted)) {
 			return
 		}
-		found, ok := nearest(content, wanted)
+		found, ok := nearest(t.Context(), content, wanted)
 		if lines := bytes.Count(content, []byte{'\n'}) + 1; ok && (found.line < 1 || found.line > lines || found.differs == "") {
 			t.Errorf("line %d of %d, %q", found.line, lines, found.differs)
+		}
+		line, _, _ := bytes.Cut(content, []byte{'\n'})
+		if _, ok := nearest(t.Context(), content, string(line)+" \r"); !ok && withoutBlanks(string(line)) != "" {
+			t.Errorf("no place is near to %q in %q", string(line)+" \r", content)
 		}
 	})
 }

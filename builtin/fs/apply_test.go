@@ -1,8 +1,8 @@
 package fs_test
 
 import (
+	"bytes"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,11 +13,10 @@ import (
 	"github.com/aircoding/air/runtime/backup"
 )
 
-// appliedSyncs are the records that manyPatch makes in the journal: as many as it changes
-// files.
-const appliedSyncs = 6
+// appliedSyncs is how often the records of manyPatch are synced: all together.
+const appliedSyncs = 1
 
-// meddler does something when the journal has taken so many records.
+// meddler does something when the journal is synced for the nth time.
 func meddler(after int, do func() error) backup.Options {
 	n := 0
 	return backup.Options{Sync: func(f *os.File) error {
@@ -38,11 +37,19 @@ func TestApplyTakesBack(t *testing.T) {
 		code   string
 		stays  string // the path that was meddled with
 	}{
-		"edited":           {put("edit.txt"), "stale", "edit.txt"},
-		"edited, deleted":  {put("gone.txt"), "stale", "gone.txt"},
-		"edited, moved":    {put("from.txt"), "stale", "from.txt"},
-		"the last edited":  {put("run.sh"), "stale", "run.sh"},
-		"the last gone":    {func(root string) error { return os.Remove(filepath.Join(root, "run.sh")) }, "no_such_file", "run.sh"},
+		"edited":          {put("edit.txt"), "stale", "edit.txt"},
+		"edited, deleted": {put("gone.txt"), "stale", "gone.txt"},
+		"edited, moved":   {put("from.txt"), "stale", "from.txt"},
+		"the last edited": {put("run.sh"), "stale", "run.sh"},
+		"the last gone":   {func(root string) error { return os.Remove(filepath.Join(root, "run.sh")) }, "no_such_file", "run.sh"},
+		"edited, as large and as old": {func(root string) error {
+			path := filepath.Join(root, "edit.txt")
+			info, err := os.Stat(path)
+			if err != nil {
+				return err
+			}
+			return errors.Join(os.WriteFile(path, bytes.Repeat([]byte("M"), int(info.Size())), 0o600), os.Chtimes(path, info.ModTime(), info.ModTime()))
+		}, "stale", "edit.txt"},
 		"a new file there": {put("new/deep/made.sh"), "exists", "new/deep/made.sh"},
 		"a moved one too":  {put("sub/to.txt"), "exists", "sub/to.txt"},
 		"another's inode": {func(root string) error {
@@ -85,9 +92,12 @@ func put(name string) func(root string) error {
 
 // When a record cannot be kept, nothing is changed at all.
 func TestApplyWithoutBackup(t *testing.T) {
-	for at := 1; at <= appliedSyncs; at++ {
-		t.Run(fmt.Sprint(at), func(t *testing.T) {
-			r := rig.New(t, rig.Options{Backups: meddler(at, func() error { return errors.New("the disk is gone") })})
+	for name, o := range map[string]backup.Options{
+		"not synced":              meddler(appliedSyncs, func() error { return errors.New("the disk is gone") }),
+		"no room for all of them": {Limit: 1200}, // each takes a few hundred bytes
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := rig.New(t, rig.Options{Backups: o})
 			manyFiles(t, r)
 			before := treeOf(t, r.Root)
 			if e := r.Call("fs.patch", object{"patch": manyPatch}); e.Error == nil {
@@ -98,6 +108,7 @@ func TestApplyWithoutBackup(t *testing.T) {
 			}
 			missing(t, filepath.Join(r.Root, "new"))
 			missing(t, filepath.Join(r.Root, "sub"))
+			failed(t, r.Call("air.undo", object{}), fault.NotFound, "nothing_to_undo")
 		})
 	}
 }

@@ -3,10 +3,14 @@ package fs
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"path"
+	"strings"
 
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/linediff"
+	"github.com/aircoding/air/internal/patch"
 	"github.com/aircoding/air/runtime"
 	"github.com/aircoding/air/runtime/artifact"
 	"github.com/aircoding/air/runtime/permission"
@@ -55,12 +59,16 @@ func edit(ctx context.Context, access *runtime.Access, in editInput) (any, error
 		return nil, err
 	}
 	out := editOutput{Path: shown}
-	content, count, err := replace(shown, old, in)
+	content, count, err := replace(ctx, shown, old, in)
 	if err != nil {
 		return nil, err
 	}
 	out.Replacements = count
-	if out.DiffArtifactID, err = keepDiff(ctx, access, shown, linediff.Unified(shown, shown, old, content)); err != nil {
+	diff, err := editDiff(ctx, shown, old, content, count)
+	if err != nil {
+		return nil, err
+	}
+	if out.DiffArtifactID, err = keepDiff(ctx, access, shown, diff); err != nil {
 		return nil, err
 	}
 	written, err := access.Files.Write(ctx, in.Path, content, runtime.WriteOptions{ExpectSHA256: digestOf(old)})
@@ -72,11 +80,11 @@ func edit(ctx context.Context, access *runtime.Access, in editInput) (any, error
 }
 
 // replace makes the new content, and says how many times it replaced something.
-func replace(shown string, content []byte, in editInput) ([]byte, int, error) {
+func replace(ctx context.Context, shown string, content []byte, in editInput) ([]byte, int, error) {
 	wanted, instead := []byte(in.OldString), []byte(in.NewString)
 	first := bytes.Index(content, wanted)
 	if first < 0 {
-		return nil, 0, noMatch(shown, content, in.OldString)
+		return nil, 0, noMatch(ctx, shown, content, in.OldString)
 	}
 	count := 1
 	if in.ReplaceAll {
@@ -112,10 +120,20 @@ func notUnique(shown string, content, wanted []byte) error {
 		With("count", count).With("lines", lines)
 }
 
+// editDiff shows what replacements change: as a diff, or in a sentence where they change
+// very much.
+func editDiff(ctx context.Context, shown string, old, content []byte, count int) (string, error) {
+	hunks, err := linediff.Hunks(ctx, old, content)
+	if errors.Is(err, linediff.ErrTooLarge) {
+		return fmt.Sprintf("%s: %d replacements, from %d bytes to %d, which change too much for a diff\n", patch.Quote(shown), count, len(old), len(content)), nil
+	}
+	return patch.Format([]patch.File{{Old: shown, New: shown, Hunks: hunks}}), err
+}
+
 // keepDiff stores a diff as an artifact and returns its id.
-func keepDiff(ctx context.Context, access *runtime.Access, shown string, diff []byte) (string, error) {
+func keepDiff(ctx context.Context, access *runtime.Access, shown, diff string) (string, error) {
 	record, err := access.Artifacts.Keep(ctx, artifact.New{
 		Type: diffType, Name: path.Base(shown) + ".diff", MediaType: "text/x-diff", EntityType: "file", EntityID: shown,
-	}, bytes.NewReader(diff))
+	}, strings.NewReader(diff))
 	return record.ID, err
 }

@@ -48,6 +48,26 @@ func TestEditLarge(t *testing.T) {
 	failed(t, r.Call("fs.edit", object{"path": "large", "old_string": "pin", "new_string": "x"}), fault.ResourceExhausted, "artifact_size")
 }
 
+// Replacements that make a file much larger have a sentence for a diff, and end soon.
+func TestEditGrows(t *testing.T) {
+	r := rig.New(t, rig.Options{})
+	path := seen(t, r, "f.txt", strings.Repeat("a\n", 200_000))
+	var got editOutput
+	started := time.Now()
+	r.Must("fs.edit", object{"path": "f.txt", "old_string": "a", "new_string": strings.Repeat("\n", 120), "replace_all": true}, &got)
+	if took := time.Since(started); took > 30*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	if diff, want := diffOf(t, r, got.DiffArtifactID), "f.txt: 200000 replacements, from 400000 bytes to 24200000, which change too much for a diff\n"; diff != want {
+		t.Errorf("%.200q", diff)
+	}
+	if got := content(t, path); got != strings.Repeat("\n", 200_000*121) {
+		t.Errorf("%d bytes", len(got))
+	}
+	seen(t, r, "g.txt", strings.Repeat("a\n", 200_000))
+	failed(t, r.Call("fs.edit", object{"path": "g.txt", "old_string": "a", "new_string": strings.Repeat("\n", 1400), "replace_all": true}), fault.ResourceExhausted, "artifact_size")
+}
+
 // A file that changes while it is edited is not replaced.
 func TestEditRace(t *testing.T) {
 	r := rig.New(t, rig.Options{})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/rig"
+	"github.com/aircoding/air/runtime/artifact"
 )
 
 type editOutput struct {
@@ -76,6 +77,12 @@ func diffOf(t *testing.T, r *rig.Rig, id string) string {
 	if record.Type != "diff" || record.MediaType != "text/x-diff" {
 		t.Errorf("%+v", record)
 	}
+	return stored(t, r, record)
+}
+
+// stored is the content of an artifact.
+func stored(t *testing.T, r *rig.Rig, record artifact.Record) string {
+	t.Helper()
 	file, err := r.Session.Artifacts.Open(record)
 	must(t, err)
 	defer file.Close()

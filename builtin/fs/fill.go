@@ -5,17 +5,19 @@ import (
 	"context"
 	"encoding/base64"
 	"io"
+	"path"
 	"strings"
 
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/mediatype"
+	"github.com/aircoding/air/runtime/artifact"
 )
 
 // fill makes the result of the content, each sort in its way.
 func (r *reading) fill(ctx context.Context, content io.Reader) error {
 	switch {
 	case r.in.Encoding == "base64":
-		return r.fillBase64(content)
+		return r.fillBase64(ctx, content)
 	case r.in.Encoding == "utf8" && !mediatype.IsText(r.head):
 		return r.notUTF8()
 	case r.in.Encoding == "utf8":
@@ -58,7 +60,7 @@ func (r *reading) fillPDF(ctx context.Context, content io.Reader) error {
 func (r *reading) fillNotebook(ctx context.Context, content io.Reader) error {
 	raw, err := io.ReadAll(io.LimitReader(content, maxNotebook+1))
 	if err != nil {
-		return fault.New(fault.Unavailable, "io", "reading %s: %w", r.out.Path, err)
+		return fault.IO("reading "+r.out.Path, err)
 	}
 	if len(raw) <= maxNotebook {
 		if rendered, ok := renderNotebook(raw); ok {
@@ -69,16 +71,39 @@ func (r *reading) fillNotebook(ctx context.Context, content io.Reader) error {
 	return r.fillLines(ctx, io.MultiReader(bytes.NewReader(raw), content))
 }
 
-func (r *reading) fillBase64(content io.Reader) error {
+func (r *reading) fillBase64(ctx context.Context, content io.Reader) error {
 	const most = maxInline / 4 * 3
 	raw, err := io.ReadAll(io.LimitReader(content, most+1))
 	if err != nil {
-		return fault.New(fault.Unavailable, "io", "reading %s: %w", r.out.Path, err)
+		return fault.IO("reading "+r.out.Path, err)
 	}
 	r.out.Truncated = len(raw) > most
 	text := base64.StdEncoding.EncodeToString(raw[:min(len(raw), most)])
 	r.out.Content = &text
+	if r.out.Truncated {
+		return r.keepWhole(ctx)
+	}
 	return nil
+}
+
+// keepWhole has an artifact hold the file: where no other read gets at what was not
+// returned, artifact.read does. What is too large for that, or for the call, has none.
+func (r *reading) keepWhole(ctx context.Context) error {
+	info, err := r.file.Stat()
+	if err != nil {
+		return fault.IO("reading "+r.out.Path, err)
+	}
+	if info.Size() > maxEdited {
+		return nil
+	}
+	record, err := r.access.Artifacts.Keep(ctx, artifact.New{
+		Type: "file", Name: path.Base(r.out.Path), MediaType: r.media, EntityType: "file", EntityID: r.out.Path,
+	}, io.NewSectionReader(r.file, 0, info.Size()))
+	if fault.Is(err, fault.ResourceExhausted) {
+		return nil
+	}
+	r.out.ArtifactID = record.ID
+	return err
 }
 
 func (r *reading) fillLines(ctx context.Context, content io.Reader) error {
@@ -88,7 +113,7 @@ func (r *reading) fillLines(ctx context.Context, content io.Reader) error {
 	}
 	found, err := cutLines(ctx, content, r.in.OffsetLines, limit)
 	if err != nil {
-		return fault.New(fault.Unavailable, "io", "reading %s: %w", r.out.Path, err)
+		return fault.IO("reading "+r.out.Path, err)
 	}
 	if !found.isText() {
 		if r.in.Encoding == "utf8" {
@@ -99,6 +124,9 @@ func (r *reading) fillLines(ctx context.Context, content io.Reader) error {
 	}
 	text := string(found.text)
 	r.out.Content, r.out.LineCount, r.out.Truncated = &text, &found.count, found.more
+	if found.part && (r.out.ContentType == "text" || r.in.Encoding == "utf8") {
+		return r.keepWhole(ctx)
+	}
 	return nil
 }
 

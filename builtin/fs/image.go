@@ -2,13 +2,14 @@ package fs
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"image"
 	"image/gif"
 	"image/jpeg"
 	"image/png"
 	"io"
 	"strings"
+
+	"github.com/aircoding/air/internal/plainjson"
 )
 
 // maxImageHead bounds how much of an image is read to find its size: a JPEG has it behind
@@ -30,7 +31,7 @@ func describeImage(media string, content io.Reader) (string, error) {
 	if config, ok := imageSize(info.Format, io.LimitReader(content, maxImageHead)); ok {
 		info.Width, info.Height = config.Width, config.Height
 	}
-	described, err := json.Marshal(info)
+	described, err := plainjson.Marshal(info)
 	return string(described), err
 }
 

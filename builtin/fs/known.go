@@ -21,9 +21,6 @@ func readSeen(ctx context.Context, access *runtime.Access, name, expected string
 	}
 	defer file.Close()
 	shown = file.Name()
-	if err := checkSize(file); err != nil {
-		return nil, shown, err
-	}
 	seen, ok, err := access.LastRead(ctx, name)
 	if err != nil {
 		return nil, shown, err
@@ -56,27 +53,18 @@ func isSeen(file runtime.File, content []byte, noted string) (bool, error) {
 	return digestOf(content) == noted, nil
 }
 
-// checkSize refuses what is too large before anything is read of it.
-func checkSize(file runtime.File) error {
-	info, err := file.Stat()
-	if err != nil {
-		return fault.New(fault.Unavailable, "io", "reading %s: %w", file.Name(), err)
-	}
-	if info.Size() > maxEdited {
-		return tooLarge(file.Name())
-	}
-	return nil
-}
-
 // readWhole reads a file up to what can be edited.
 func readWhole(file runtime.File) ([]byte, error) {
 	info, err := file.Stat()
 	if err != nil {
-		return nil, fault.New(fault.Unavailable, "io", "reading %s: %w", file.Name(), err)
+		return nil, fault.IO("reading "+file.Name(), err)
+	}
+	if info.Size() > maxEdited {
+		return nil, tooLarge(file.Name())
 	}
 	content := bytes.NewBuffer(make([]byte, 0, min(info.Size(), maxEdited)+bytes.MinRead)) // read without growing
 	if _, err := content.ReadFrom(io.LimitReader(file, maxEdited+1)); err != nil {
-		return nil, fault.New(fault.Unavailable, "io", "reading %s: %w", file.Name(), err)
+		return nil, fault.IO("reading "+file.Name(), err)
 	}
 	if content.Len() > maxEdited {
 		return nil, tooLarge(file.Name())

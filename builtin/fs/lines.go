@@ -15,6 +15,7 @@ type cut struct {
 	text  []byte
 	count int  // of lines
 	more  bool // the file goes on
+	part  bool // of one line, which is longer
 }
 
 func (c cut) isText() bool { return bytes.IndexByte(c.text, 0) < 0 && utf8.Valid(c.text) }
@@ -78,14 +79,14 @@ func firstLines(text []byte, limit int) cut {
 	switch {
 	case lines >= limit:
 		end := afterLine(whole, limit)
-		return cut{text[:end], limit, end < len(text)}
+		return cut{text: text[:end], count: limit, more: end < len(text)}
 	case len(text) == len(whole):
 		if len(text) > 0 && text[len(text)-1] != '\n' {
 			lines++
 		}
-		return cut{text, lines, false}
+		return cut{text: text, count: lines}
 	case lines > 0:
-		return cut{text[:bytes.LastIndexByte(whole, '\n')+1], lines, true}
+		return cut{text: text[:bytes.LastIndexByte(whole, '\n')+1], count: lines, more: true}
 	}
-	return cut{mediatype.WholeRunes(whole), 1, true}
+	return cut{text: mediatype.WholeRunes(whole), count: 1, more: true, part: true}
 }

@@ -2,12 +2,15 @@ package fs
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/linediff"
+	"github.com/aircoding/air/internal/patch"
 	"github.com/aircoding/air/internal/text"
 )
 
@@ -22,14 +25,14 @@ const (
 
 // noMatch says where in the content the wanted text almost is, and how it differs there.
 // Nothing is done with it: the caller has to say what it wants.
-func noMatch(shown string, content []byte, wanted string) error {
+func noMatch(ctx context.Context, shown string, content []byte, wanted string) error {
 	e := fault.New(fault.Conflict, "no_match", "old_string does not occur in %s", shown)
-	found, ok := nearest(content, wanted)
+	found, ok := nearest(ctx, content, wanted)
 	if !ok {
 		return e.WithHint("fs.read it again and copy the text as it is there, without line numbers")
 	}
 	e.Message += fmt.Sprintf(": nearest is line %d, which differs in %s", found.line, found.differs)
-	return e.WithHint("%s", found.hint()).With("line", found.line).With("differs", found.differs).With("diff", found.diff)
+	return e.WithHint("%s", cmp.Or(hints[found.differs], "details.diff shows the difference; copy the text as the file has it")).With("line", found.line).With("differs", found.differs).With("diff", found.diff)
 }
 
 // miss is the place in a file that comes nearest to a text which is not in it.
@@ -39,21 +42,16 @@ type miss struct {
 	diff    string // from the wanted text to the lines of the file
 }
 
-func (m miss) hint() string {
-	switch m.differs {
-	case fileHasCRLF:
-		return `the file ends its lines with \r\n: write \r\n in old_string, and in new_string`
-	case fileHasLF:
-		return `the file ends its lines with \n: write no \r in old_string`
-	}
-	return "details.diff shows the difference; copy the text as the file has it"
-}
-
 const (
 	fileHasCRLF = `line ends: the file has \r\n, old_string \n`
-	noFinalEnd  = `the end of the last line: the file has none`
 	fileHasLF   = `line ends: the file has \n, old_string \r\n`
+	noFinalEnd  = `the end of the last line: the file has none`
 )
+
+var hints = map[string]string{
+	fileHasCRLF: `the file ends its lines with \r\n: write \r\n in old_string, and in new_string`,
+	fileHasLF:   `the file ends its lines with \n: write no \r in old_string`,
+}
 
 // likeness is a form in which lines are compared that are not the same.
 type likeness struct {
@@ -78,17 +76,17 @@ func withoutBlanks(line string) string {
 }
 
 // nearest looks for the place that takes the least passing over.
-func nearest(content []byte, wanted string) (miss, bool) {
+func nearest(ctx context.Context, content []byte, wanted string) (miss, bool) {
 	if len(content) > maxSearched {
 		return miss{}, false
 	}
 	lines, want := strings.Split(string(content), "\n"), strings.Split(wanted, "\n")
 	if ended := strings.TrimSuffix(wanted, "\n"); ended != wanted && bytes.HasSuffix(content, []byte(ended)) {
-		return missAt(lines, want, max(0, len(lines)-len(want)+1), noFinalEnd), true
+		return missAt(ctx, lines, want, max(0, len(lines)-len(want)+1), noFinalEnd), true
 	}
 	for _, like := range likenesses {
 		if at, ok := find(lines, want, like.of); ok {
-			m := missAt(lines, want, at, like.differs)
+			m := missAt(ctx, lines, want, at, like.differs)
 			if like.differs == "line ends" {
 				m.differs = lineEnds(lines[at:], want)
 			}
@@ -96,7 +94,7 @@ func nearest(content []byte, wanted string) (miss, bool) {
 		}
 	}
 	if at, ok := similar(lines, want); ok {
-		return missAt(lines, want, at, "words"), true
+		return missAt(ctx, lines, want, at, "words"), true
 	}
 	return miss{}, false
 }
@@ -150,13 +148,10 @@ func begins(lines, want []string) (equal bool, looked int) {
 	return strings.HasPrefix(lines[last], want[last]), last + 1
 }
 
-func missAt(lines, want []string, at int, differs string) miss {
+func missAt(ctx context.Context, lines, want []string, at int, differs string) miss {
 	there := lines[at:min(len(lines), at+len(want))]
-	diff := linediff.Unified("", "", joined(want), joined(there))
-	for range 2 { // the names say nothing here
-		_, diff, _ = bytes.Cut(diff, []byte{'\n'})
-	}
-	return miss{line: at + 1, differs: differs, diff: text.Head(string(diff), maxMissDiff)}
+	hunks, _ := linediff.Hunks(ctx, joined(want), joined(there)) // without them the line is said
+	return miss{line: at + 1, differs: differs, diff: text.Head(patch.FormatHunks(hunks), maxMissDiff)}
 }
 
 func joined(lines []string) []byte { return []byte(strings.Join(lines, "\n") + "\n") }

@@ -16,45 +16,49 @@ const (
 	maxNotebook = 16 << 20
 	// maxCellOutput bounds what is shown of one output of a cell, in bytes.
 	maxCellOutput = 8 << 10
+	// maxMediaTypes bounds in how many of them one output is shown.
+	maxMediaTypes = 100
 )
 
 // notebook is what is read of nbformat 4: https://nbformat.readthedocs.io
 type notebook struct {
-	Cells  []cell `json:"cells"`
-	Format int    `json:"nbformat"`
+	Cells *cells `json:"cells"`
+}
+
+// cells are rendered one by one: what is held is in proportion to what is shown.
+type cells struct {
+	shown strings.Builder
+	count int
 }
 
 type cell struct {
-	Type    string       `json:"cell_type"`
-	Source  pieces       `json:"source"`
-	Count   *int         `json:"execution_count"`
-	Outputs []cellOutput `json:"outputs"`
+	Type    string  `json:"cell_type"`
+	Source  pieces  `json:"source"`
+	Count   *int    `json:"execution_count"`
+	Outputs outputs `json:"outputs"`
 }
 
+// outputs are rendered one by one too.
+type outputs struct{ strings.Builder }
+
 type cellOutput struct {
-	Type      string                     `json:"output_type"`
-	Name      string                     `json:"name"` // of a stream
-	Text      pieces                     `json:"text"`
-	Data      map[string]json.RawMessage `json:"data"` // by media type
-	Error     string                     `json:"ename"`
-	Value     string                     `json:"evalue"`
-	Traceback []string                   `json:"traceback"`
+	Type      string `json:"output_type"`
+	Name      string `json:"name"` // of a stream
+	Text      pieces `json:"text"`
+	Data      bundle `json:"data"`
+	Error     string `json:"ename"`
+	Value     string `json:"evalue"`
+	Traceback trace  `json:"traceback"`
 }
+
+// bundle is an output by media type.
+type bundle map[string]json.RawMessage
 
 // pieces are a text, or a list of its pieces.
 type pieces string
 
-func (p *pieces) UnmarshalJSON(raw []byte) error {
-	var one string
-	if json.Unmarshal(raw, &one) == nil {
-		*p = pieces(one)
-		return nil
-	}
-	var many []string
-	err := json.Unmarshal(raw, &many)
-	*p = pieces(strings.Join(many, ""))
-	return err
-}
+// trace is a text in lines.
+type trace string
 
 // renderNotebook shows cells with their sources and what they put out, as text. ok is
 // false for what is no notebook in a form that is known.
@@ -63,15 +67,7 @@ func renderNotebook(content []byte) (rendered string, ok bool) {
 	if json.Unmarshal(content, &n) != nil || n.Cells == nil {
 		return "", false
 	}
-	var b strings.Builder
-	for i, c := range n.Cells {
-		fmt.Fprintf(&b, "[cell %d: %s%s]\n", i, c.Type, c.counted())
-		line(&b, string(c.Source))
-		for _, o := range c.Outputs {
-			o.render(&b)
-		}
-	}
-	return strings.ToValidUTF8(b.String(), "\ufffd"), true
+	return strings.ToValidUTF8(n.Cells.shown.String(), "\ufffd"), true
 }
 
 func (c *cell) counted() string {
@@ -88,7 +84,7 @@ func (o *cellOutput) render(b *strings.Builder) {
 		line(b, shortened(string(o.Text)))
 	case o.Type == "error":
 		fmt.Fprintf(b, "[output: error %s: %s]\n", text.Head(o.Error, 200), text.Head(o.Value, 1000))
-		line(b, shortened(escapes.ReplaceAllString(strings.Join(o.Traceback, "\n"), "")))
+		line(b, shortened(escapes.ReplaceAllString(string(o.Traceback), "")))
 	default:
 		for _, media := range slices.Sorted(maps.Keys(o.Data)) {
 			o.renderData(b, media)

@@ -20,6 +20,7 @@ type patching struct {
 	rejected    []patch.File // with the hunks that do not
 	firstReject error
 	size        int
+	work        patch.Work
 	out         patchOutput
 }
 
@@ -29,22 +30,30 @@ func (p *patching) file(ctx context.Context, f *patch.File) error {
 	if err != nil {
 		return err
 	}
-	r := patch.Apply(string(old.content), f.Hunks)
+	r := patch.Apply(string(old.content), f.Hunks, &p.work)
 	if len(r.Rejects) > 0 {
 		p.addRejects(f, old.shown, r.Rejects)
-		return nil
+		return p.grow(len(old.content))
 	}
 	if f.Kind == patch.Delete && r.Content != "" {
 		return fault.New(fault.Conflict, "not_emptied", "%s is to be deleted, and it holds more than the patch takes out of it", old.shown).
 			WithHint("fs.read it, and make the patch of what it holds now")
 	}
-	if p.size += len(r.Content); p.size > maxPatched {
-		return fault.New(fault.ResourceExhausted, "patch_size", "the patched files hold more than %d bytes together", maxPatched).WithHint("split the patch")
+	if err := p.grow(len(r.Content)); err != nil {
+		return err
 	}
 	p.change(f, old, r.Content)
 	applied := *f
 	applied.Hunks = r.Hunks
 	p.done = append(p.done, applied)
+	return nil
+}
+
+// grow bounds what is held, and so what is read.
+func (p *patching) grow(size int) error {
+	if p.size += size; p.size > maxPatched {
+		return fault.New(fault.ResourceExhausted, "patch_size", "the patched files hold more than %d bytes together", maxPatched).WithHint("split the patch")
+	}
 	return nil
 }
 
@@ -57,6 +66,9 @@ type oldFile struct {
 
 // old is the file before the patch, which the task has to have read.
 func (p *patching) old(ctx context.Context, f *patch.File) (oldFile, error) {
+	if ctx.Err() != nil {
+		return oldFile{}, context.Cause(ctx)
+	}
 	if f.Old == "" {
 		return oldFile{shown: f.New}, nil
 	}

@@ -160,7 +160,7 @@ func (h *head) Write(p []byte) (int, error) {
 func wholePDF(shown string, content io.Reader) ([]byte, error) {
 	raw, err := io.ReadAll(io.LimitReader(content, maxPDF+1))
 	if err != nil {
-		return nil, fault.New(fault.Unavailable, "io", "reading %s: %w", shown, err)
+		return nil, fault.IO("reading "+shown, err)
 	}
 	if len(raw) > maxPDF {
 		return nil, fault.New(fault.ResourceExhausted, "file_size", "%s is larger than %d bytes: no text is taken of it", shown, maxPDF).

@@ -15,9 +15,6 @@ const (
 	defaultLines = 2000
 	// maxInline bounds the content in a result.
 	maxInline = 256 << 10
-	// maxNoted is the size up to which a file that was read counts as seen: what is larger
-	// cannot be edited.
-	maxNoted = maxEdited
 	// maxHashed is the size up to which a file is noted by its digest, and not by its
 	// version, which costs no reading of what is not returned.
 	maxHashed = 16 << 20
@@ -37,6 +34,7 @@ type readOutput struct {
 	ContentType string  `json:"content_type"`
 	LineCount   *int    `json:"line_count,omitempty"`
 	Truncated   bool    `json:"truncated"`
+	ArtifactID  string  `json:"artifact_id,omitempty"`
 }
 
 func readEffects(in readInput) ([]permission.Effect, error) {
@@ -60,9 +58,9 @@ func read(ctx context.Context, access *runtime.Access, in readInput) (any, error
 	head := make([]byte, mediatype.HeadBytes)
 	n, err := file.ReadAt(head, 0)
 	if err != nil && err != io.EOF {
-		return nil, fault.New(fault.Unavailable, "io", "reading %s: %w", file.Name(), err)
+		return nil, fault.IO("reading "+file.Name(), err)
 	}
-	r := &reading{access: access, in: in, head: head[:n], media: mediatype.Detect(file.Name(), head[:n]), out: readOutput{Path: file.Name()}}
+	r := &reading{access: access, file: file, in: in, head: head[:n], media: mediatype.Detect(file.Name(), head[:n]), out: readOutput{Path: file.Name()}}
 	r.out.ContentType = contentType(r.media, r.head)
 	if err := r.checkPages(); err != nil {
 		return nil, err
@@ -93,6 +91,7 @@ func contentType(media string, head []byte) string {
 // reading is one file on its way into a result.
 type reading struct {
 	access *runtime.Access
+	file   runtime.File
 	in     readInput
 	head   []byte
 	media  string
@@ -115,11 +114,11 @@ func (r *reading) checkPages() error {
 func (r *reading) readNoted(ctx context.Context, file runtime.File) error {
 	info, err := file.Stat()
 	if err != nil {
-		return fault.New(fault.Unavailable, "io", "reading %s: %w", file.Name(), err)
+		return fault.IO("reading "+file.Name(), err)
 	}
 	version := ""
 	switch {
-	case info.Size() > maxNoted:
+	case info.Size() > maxEdited: // it does not count as seen
 		return r.fill(ctx, file)
 	case info.Size() > maxHashed:
 		if version, err = file.Version(); err != nil {
@@ -127,7 +126,7 @@ func (r *reading) readNoted(ctx context.Context, file runtime.File) error {
 		}
 	}
 	if version == "" {
-		return r.readHashed(ctx, file, info.Size())
+		return r.readHashed(ctx, file)
 	}
 	if err := r.fill(ctx, file); err != nil {
 		return err
@@ -140,14 +139,13 @@ func (r *reading) readNoted(ctx context.Context, file runtime.File) error {
 }
 
 // readHashed notes the digest: of the bytes from which the result was taken, read once.
-func (r *reading) readHashed(ctx context.Context, file runtime.File, size int64) error {
+func (r *reading) readHashed(ctx context.Context, file runtime.File) error {
 	content := newSeen(file)
-	err := r.fill(ctx, content)
-	if err == nil {
-		err = content.drain(ctx, size, maxNoted)
+	if err := r.fill(ctx, content); err != nil {
+		return err
 	}
-	sum := content.close()
-	if err != nil || content.size > maxNoted { // it grew
+	sum, err := content.rest(ctx, maxEdited)
+	if err != nil || content.size > maxEdited { // it grew
 		return err
 	}
 	return r.access.NoteRead(ctx, r.in.Path, sum)

@@ -19,6 +19,7 @@ type readOutput struct {
 	ContentType string `json:"content_type"`
 	LineCount   *int   `json:"line_count"`
 	Truncated   bool
+	ArtifactID  string `json:"artifact_id"`
 }
 
 const inline = 256 << 10
@@ -103,6 +104,37 @@ func TestRead(t *testing.T) {
 				t.Errorf("got %s, %d lines, truncated %v", got.ContentType, lines, got.Truncated)
 			}
 		})
+	}
+}
+
+// Where no other read gets at the rest, an artifact has the file.
+func TestReadKeepsWhole(t *testing.T) {
+	r := rig.New(t, rig.Options{})
+	long := strings.Repeat("x", 400<<10) + "\nsecond\n"
+	r.Put("long", long)
+	r.Put("lines", strings.Repeat("y\n", 200<<10))
+	for _, c := range []struct {
+		input object
+		want  string
+	}{
+		{object{"path": "long"}, long},
+		{object{"path": "long", "encoding": "base64"}, long},
+		{object{"path": "long", "offset_lines": 1}, ""},
+		{object{"path": "lines"}, ""},
+	} {
+		var got readOutput
+		r.Must("fs.read", c.input, &got)
+		if c.want == "" {
+			if got.ArtifactID != "" {
+				t.Errorf("%v has an artifact", c.input)
+			}
+			continue
+		}
+		record, err := r.Session.Artifacts.Get(t.Context(), got.ArtifactID)
+		must(t, err)
+		if stored(t, r, record) != c.want || record.Type != "file" {
+			t.Errorf("%v: the artifact %+v holds something else", c.input, record)
+		}
 	}
 }
 

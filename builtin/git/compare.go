@@ -17,6 +17,14 @@ type comparison struct {
 	pathspecs []string // none is all
 }
 
+const (
+	// diffSafe has git compare without running programs, looking into submodules or
+	// depending on what the repository configures. It stands in scripts too.
+	diffSafe = "--no-ext-diff --no-textconv --ignore-submodules=dirty --no-relative -O/dev/null"
+	// patchForm has a diff look the same everywhere.
+	patchForm = "--no-color --src-prefix=a/ --dst-prefix=b/ --unified=3 --inter-hunk-context=0 --submodule=short"
+)
+
 // maxChanged bounds the paths of a diff and of a merge: each is decided by itself.
 const maxChanged = 10_000
 
@@ -30,10 +38,7 @@ func (r *repo) compare(ctx context.Context, c comparison) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	args := append([]string{
-		"diff", "--no-color", "--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/", "--unified=3", "--inter-hunk-context=0", "--patch", "-M",
-		"-O/dev/null", "--submodule=short", "--ignore-submodules=dirty", "--no-relative",
-	}, c.args()...)
+	args := slices.Concat([]string{"diff", "--patch", "-M"}, strings.Fields(diffSafe), strings.Fields(patchForm), c.args())
 	for _, name := range hidden {
 		args = append(args, ":(top,exclude,literal)"+name)
 	}
@@ -59,8 +64,8 @@ func (c comparison) args() []string {
 
 // changedNames are the paths that a comparison is about, a rename as two.
 func (r *repo) changedNames(ctx context.Context, c comparison) ([]string, error) {
-	args := []string{"diff", "--no-ext-diff", "--no-textconv", "--no-renames", "--name-only", "-z", "-O/dev/null", "--ignore-submodules=dirty", "--no-relative"}
-	out, err := r.must(ctx, call{args: append(args, c.args()...), whole: true, limit: largeOutput})
+	args := slices.Concat([]string{"diff", "--name-only", "-z", "--no-renames"}, strings.Fields(diffSafe), c.args())
+	out, err := r.must(ctx, call{args: args, whole: true, limit: largeOutput})
 	if err != nil {
 		return nil, err
 	}

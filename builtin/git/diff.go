@@ -60,9 +60,9 @@ func diff(ctx context.Context, access *runtime.Access, in diffInput) (any, error
 // there is none yet.
 func (r *repo) base(ctx context.Context, named string) (string, error) {
 	if named != "" {
-		return r.resolve(ctx, named, "commit")
+		return r.resolve(ctx, named)
 	}
-	id, err := r.resolve(ctx, "HEAD", "commit")
+	id, err := r.resolve(ctx, "HEAD")
 	if fault.Is(err, fault.NotFound) {
 		return r.emptyTree(ctx)
 	}

@@ -14,7 +14,7 @@ import (
 
 // Place is where workspaces are made.
 type Place struct {
-	Workspaces string // air's folder for those of the project, canonical
+	Workspaces runtime.Workspaces // those of the project
 }
 
 // Tools returns the implementations by tool name.
@@ -37,16 +37,16 @@ func reads(dir string) permission.Effect {
 func (at Place) workspacePath(named string) (string, error) {
 	name := strings.TrimSuffix(named, "/")
 	if path.IsAbs(name) {
-		below, ok := strings.CutPrefix(path.Clean(name), at.Workspaces+"/")
+		below, ok := strings.CutPrefix(path.Clean(name), at.Workspaces.Dir+"/")
 		if !ok {
-			return "", badWorkspace("%q does not lie in the folder of this project's workspaces, %s", named, at.Workspaces)
+			return "", badWorkspace("%q does not lie in the folder of this project's workspaces, %s", named, at.Workspaces.Dir)
 		}
 		name = below
 	}
 	if name = strings.TrimPrefix(name, "./"); !isWorkspaceName(name) {
 		return "", badWorkspace("%q is no name for a workspace: letters, digits, dot, - and _ are wanted, at most 64, with a letter or digit first", named)
 	}
-	return at.Workspaces + "/" + name, nil
+	return at.Workspaces.Dir + "/" + name, nil
 }
 
 func badWorkspace(format string, args ...any) error {

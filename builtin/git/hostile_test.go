@@ -1,6 +1,7 @@
 package git_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -266,5 +267,50 @@ func TestS18Worktree(t *testing.T) {
 	p.git("config", "core.worktree", p.Outside)
 	if s := p.status("."); !s.Clean {
 		t.Errorf("%+v", s)
+	}
+}
+
+// TestConfigurationIsListed: git is asked what a repository configures, once, unless that is
+// plain to see and names no program.
+func TestConfigurationIsListed(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		listed bool
+		do     func(p project)
+	}{
+		{"as git makes it", false, func(project) {}},
+		{"with a remote", false, func(p project) { p.git("remote", "add", "origin", "https://example.com/x.git") }},
+		{"with a filter", true, func(p project) { p.git("config", "filter.f.clean", "cat") }},
+		{"with an old way to write a filter", true, func(p project) { p.Put(".git/config", p.read(".git/config")+"[filter.f]\nclean = cat\n") }},
+		{"with an inclusion", true, func(p project) { p.git("config", "include.path", "extra") }},
+		{"with an inclusion on a condition", true, func(p project) { p.git("config", "includeIf.onbranch:main.path", "extra") }},
+		{"of each worktree", true, func(p project) { p.git("config", "extensions.worktreeConfig", "true") }},
+		{"that is large", true, func(p project) { p.Put(".git/config", p.read(".git/config")+strings.Repeat("# a comment\n", 6000)) }},
+		{"behind a link", true, func(p project) {
+			config := filepath.Join(p.Root, ".git/config")
+			if err := errors.Join(os.Rename(config, filepath.Join(p.Root, "moved")), os.Symlink("../moved", config)); err != nil {
+				p.Fatal(err)
+			}
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newProject(t, rig.Options{})
+			p.Put("a", "a\n")
+			p.commit(p.Root, "one")
+			c.do(p)
+			var commands []string
+			e := p.Call("git.status", object{"cwd": "."})
+			if e.Error != nil {
+				t.Fatal(e.Error)
+			}
+			for _, seen := range p.Events(e.RunID) {
+				if seen.Type == "command.started" {
+					commands = append(commands, string(seen.Payload))
+				}
+			}
+			if listed := strings.Contains(strings.Join(commands, "\n"), "config --list"); listed != c.listed || len(commands) > 2 {
+				t.Errorf("%q", commands)
+			}
+		})
 	}
 }

@@ -11,15 +11,7 @@ import (
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/rig"
 	"github.com/aircoding/air/runtime"
-	"github.com/aircoding/air/runtime/command/interpret"
-	"github.com/aircoding/air/runtime/sandbox"
 )
-
-func TestMain(m *testing.M) {
-	sandbox.ServeIfChild()
-	interpret.ServeIfShell()
-	os.Exit(m.Run())
-}
 
 type object = map[string]any
 

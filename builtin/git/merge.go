@@ -3,6 +3,7 @@ package git
 import (
 	"bytes"
 	"context"
+	"strings"
 
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/runtime"
@@ -59,10 +60,10 @@ func merge(ctx context.Context, access *runtime.Access, in mergeInput) (any, err
 		return none, err
 	}
 	out, err := m.merge(ctx)
-	if err != nil {
-		return none, err
+	if out.Status == "" {
+		out = none
 	}
-	return out, nil
+	return out, err
 }
 
 func (m *merging) merge(ctx context.Context) (mergeOutput, error) {
@@ -90,7 +91,11 @@ func (m *merging) fastForward(ctx context.Context) (mergeOutput, error) {
 		return mergeOutput{}, fault.New(fault.Conflict, "not_fast_forward", "the target has commits that the workspace does not have").
 			WithHint("use manual_merge, or rebase the workspace's branch onto the target")
 	}
-	return m.advance(ctx, m.source)
+	changes, err := m.planned(ctx, m.source)
+	if err != nil {
+		return mergeOutput{}, err
+	}
+	return m.advance(ctx, m.source, changes)
 }
 
 // isAncestor reports whether the second commit contains the first.
@@ -114,38 +119,49 @@ func (m *merging) committed(ctx context.Context) error {
 }
 
 // advance moves the target to a commit that contains it, with its files where they are
-// checked out: either all of it, or nothing.
-func (m *merging) advance(ctx context.Context, to string) (mergeOutput, error) {
-	changes, err := m.changes(ctx, to)
-	if err != nil {
-		return mergeOutput{}, err
-	}
-	if err := m.decide(ctx, changes); err != nil {
-		return mergeOutput{}, err
-	}
+// checked out: either all of it, or nothing. The changes were decided.
+func (m *merging) advance(ctx context.Context, to string, changes []change) (mergeOutput, error) {
 	if m.checkedOut {
 		if err := m.clean(ctx, changes); err != nil {
 			return mergeOutput{}, err
 		}
 	}
-	if err := m.move(ctx, to, changes); err != nil {
-		return mergeOutput{}, err
-	}
-	return m.done(ctx, changes, to)
+	return m.happen(ctx, to, changes, func(ctx context.Context) error { return m.move(ctx, to, changes) })
 }
 
-// done records the merge and keeps the difference that it made.
-func (m *merging) done(ctx context.Context, changes []change, result string) (mergeOutput, error) {
+// happen keeps the difference that a merge to a commit, or a tree, makes, makes it, and
+// records it: no merge goes without a diff, and what has begun is brought to an end. What
+// fails after it has happened is told beside the answer.
+func (m *merging) happen(ctx context.Context, to string, changes []change, move func(context.Context) error) (mergeOutput, error) {
 	out := mergeOutput{Status: merged, Changed: m.names(changes)}
-	err := m.access.MergedWorkspace(ctx, m.workspace, runtime.Merge{
-		Strategy: m.strategy, Source: m.source, Into: m.ref, Target: m.target, Result: result, Files: len(changes),
-	})
-	if err != nil || len(changes) == 0 || result == "" {
-		return out, err
+	if len(changes) > 0 {
+		whole, err := m.compare(ctx, comparison{from: m.target, to: to})
+		if err != nil {
+			return mergeOutput{}, err
+		}
+		if out.DiffID, err = m.keep(ctx, "diff", "merge.diff", "text/x-diff", bytes.NewReader(whole)); err != nil {
+			return mergeOutput{}, err
+		}
 	}
-	whole, err := m.compare(ctx, comparison{from: m.target, to: result})
-	if err == nil {
-		out.DiffID, err = m.keep(ctx, "diff", "merge.diff", "text/x-diff", bytes.NewReader(whole))
+	record := runtime.Merge{Strategy: m.strategy, Source: m.source, Into: m.ref, Target: m.target, Result: to, Files: len(changes)}
+	if m.strategy == patchApply {
+		record.Result = ""
+	} else if to != m.target {
+		record.Back = m.back()
 	}
-	return out, err
+	if move != nil && to != m.target {
+		if err := move(context.WithoutCancel(ctx)); err != nil {
+			return mergeOutput{}, err
+		}
+	}
+	return out, m.access.MergedWorkspace(ctx, m.workspace, record)
+}
+
+// back is what a person types to have the branch where it was.
+func (m *merging) back() string {
+	argv := []string{"git", "-C", m.at.Top, "reset", "--keep", m.target}
+	if !m.checkedOut {
+		argv = []string{"git", "-C", m.at.Top, "branch", "--force", strings.TrimPrefix(m.ref, "refs/heads/"), m.target}
+	}
+	return permission.JoinArgv(argv) + " goes back to before the merge"
 }

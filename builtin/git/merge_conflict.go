@@ -3,11 +3,11 @@ package git
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/plainjson"
 	"github.com/aircoding/air/internal/text"
 )
 
@@ -98,11 +98,10 @@ func (m *merging) report(messages []string) conflictReport {
 }
 
 func (m *merging) conflicted(ctx context.Context, report conflictReport) (mergeOutput, error) {
-	body, err := json.MarshalIndent(report, "", "  ")
+	body, err := plainjson.Lines(report)
 	if err != nil {
 		return mergeOutput{}, err
 	}
-	out := mergeOutput{Status: conflicted, Changed: []string{}}
-	out.ConflictID, err = m.keep(ctx, "conflict", "conflict.json", "application/json", bytes.NewReader(body))
-	return out, err
+	id, err := m.keep(ctx, "conflict", "conflict.json", "application/json", bytes.NewReader(body))
+	return mergeOutput{Status: conflicted, Changed: []string{}, ConflictID: id}, err
 }

@@ -3,6 +3,7 @@ package git
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/aircoding/air/internal/fault"
@@ -19,7 +20,7 @@ func (m *merging) manual(ctx context.Context) (mergeOutput, error) {
 		return mergeOutput{}, err
 	}
 	if contained { // nothing to merge
-		return m.done(ctx, nil, m.target)
+		return m.happen(ctx, m.target, nil, nil)
 	}
 	t, err := m.mergedTree(ctx)
 	if err != nil {
@@ -28,18 +29,15 @@ func (m *merging) manual(ctx context.Context) (mergeOutput, error) {
 	if !t.clean {
 		return m.conflict(ctx, t)
 	}
-	changes, err := m.changes(ctx, t.id)
+	changes, err := m.planned(ctx, t.id)
 	if err != nil {
-		return mergeOutput{}, err
-	}
-	if err := m.decide(ctx, changes); err != nil {
 		return mergeOutput{}, err
 	}
 	commit, err := m.commit(ctx, t.id)
 	if err != nil {
 		return mergeOutput{}, err
 	}
-	return m.advance(ctx, commit)
+	return m.advance(ctx, commit, changes)
 }
 
 // mergeTree is what git merge-tree says: a tree, and where it is not clean the paths that
@@ -90,29 +88,14 @@ func parseMergeTree(out []byte) (t mergeTree, err error) {
 		parts = parts[1:]
 	}
 	for i := 1; i < len(parts); { // a count of paths, the paths, the kind, the text
-		count := number(parts[i])
-		if count < 0 || i+count+2 >= len(parts) {
+		count, err := strconv.Atoi(parts[i])
+		if err != nil || count < 0 || count > len(parts) || i+count+2 >= len(parts) {
 			break
 		}
 		t.messages = append(t.messages, strings.TrimSpace(parts[i+count+2]))
 		i += count + 3
 	}
 	return t, nil
-}
-
-// number is a count of paths, -1 for what is none.
-func number(s string) int {
-	n := 0
-	if s == "" || len(s) > 6 {
-		return -1
-	}
-	for _, c := range s {
-		if c < '0' || c > '9' {
-			return -1
-		}
-		n = n*10 + int(c-'0')
-	}
-	return n
 }
 
 // commit makes the commit that joins the target and the workspace. Who the person is comes
@@ -135,4 +118,4 @@ func (m *merging) commit(ctx context.Context, tree string) (string, error) {
 	return id, nil
 }
 
-const commitScript = `GIT_CONFIG_GLOBAL="$HOME/.gitconfig" exec git --no-optional-locks --no-pager -c user.useConfigOnly=true commit-tree --no-gpg-sign -p "$2" -p "$3" -m "$4" "$1"`
+const commitScript = `GIT_CONFIG_GLOBAL="$HOME/.gitconfig" exec git -c user.useConfigOnly=true commit-tree --no-gpg-sign -p "$2" -p "$3" -m "$4" "$1"`

@@ -3,7 +3,7 @@ package git
 import (
 	"bytes"
 	"context"
-	"errors"
+	"slices"
 	"strings"
 
 	"github.com/aircoding/air/internal/fault"
@@ -11,20 +11,20 @@ import (
 )
 
 // snapshotScript writes what a worktree holds, with what was not committed and what is not
-// tracked yet, against a commit: the names with their states, an empty one, and the patch. It
-// works on a copy of the index, and new objects go
-// to a folder that goes with the run: nothing of the repository changes. Its parameters are
-// the commit, the folder of objects, and what to leave out.
+// tracked yet, against a commit: the names, an empty one, and the patch. It works on a copy
+// of the index, and new objects go to a folder that goes with the run: nothing of the
+// repository changes. Its parameters are the commit, the folder of objects, and what to
+// leave out.
 const snapshotScript = `set -e
 base=$1 objects=$2
 shift 2
 mkdir "$TMPDIR/objects"
 cp "$GIT_DIR/index" "$TMPDIR/index"
 export GIT_INDEX_FILE="$TMPDIR/index" GIT_OBJECT_DIRECTORY="$TMPDIR/objects" GIT_ALTERNATE_OBJECT_DIRECTORIES="$objects"
-git --no-optional-locks --no-pager add --all -- :/ "$@"
-git --no-optional-locks --no-pager diff --cached --no-ext-diff --no-textconv --no-renames --name-status -z --ignore-submodules=dirty --no-relative -O/dev/null "$base" --
+git add --all -- :/ "$@"
+git diff --cached --name-only -z --no-renames ` + diffSafe + ` "$base" --
 printf '\0'
-exec git --no-optional-locks --no-pager diff --cached --binary --full-index --no-color --no-ext-diff --no-textconv --no-renames --src-prefix=a/ --dst-prefix=b/ --unified=3 --inter-hunk-context=0 --submodule=short --ignore-submodules=dirty --no-relative -O/dev/null "$base" --`
+exec git diff --cached --binary --full-index --no-renames ` + diffSafe + ` ` + patchForm + ` "$base" --`
 
 // patch applies what the workspace has that the target has not, as changes of the files
 // that are not committed: all of it, or nothing.
@@ -33,48 +33,67 @@ func (m *merging) patch(ctx context.Context) (mergeOutput, error) {
 	if err != nil {
 		return mergeOutput{}, err
 	}
-	changes, whole, err := m.snapshot(ctx, base)
-	if err != nil || len(changes) == 0 {
-		return mergeOutput{Status: merged, Changed: []string{}}, err
+	names, patch, err := m.snapshot(ctx, base)
+	if err != nil {
+		return mergeOutput{}, err
 	}
-	if err := m.decide(ctx, changes); err != nil {
+	if len(names) == 0 {
+		return m.happen(ctx, m.target, nil, nil)
+	}
+	tree, err := m.patchedTree(ctx, patch)
+	if err != nil {
+		return mergeOutput{}, err
+	}
+	if tree.code == 1 {
+		return m.rejected(ctx, names, tree)
+	}
+	to := strings.TrimSpace(string(tree.out))
+	changes, err := m.planned(ctx, to)
+	if err != nil {
 		return mergeOutput{}, err
 	}
 	if err := m.clean(ctx, changes); err != nil {
 		return mergeOutput{}, err
 	}
-	check, err := m.run(ctx, call{top: true, stdin: string(whole), args: applyArgs("--check")})
-	if err != nil {
-		return mergeOutput{}, err
-	}
-	if check.code != 0 {
-		return m.rejected(ctx, changes, check)
-	}
-	if err := m.apply(context.WithoutCancel(ctx), string(whole), changes); err != nil { // what has begun is brought to an end
-		return mergeOutput{}, err
-	}
-	return m.patchDone(ctx, changes, whole)
+	files := slices.DeleteFunc(slices.Clone(changes), change.isLink)
+	return m.happen(ctx, to, changes, func(ctx context.Context) error {
+		return m.commands.Keeping(ctx, m.effects(files), len(files) < len(changes), func() error { return m.apply(ctx, to, changes) })
+	})
 }
 
-// apply changes the files. git looks at all of them first and then ends with 1; what fails
-// later has changed some.
-func (m *merging) apply(ctx context.Context, patch string, changes []change) error {
-	c := call{top: true, files: true, whole: true, stdin: patch, args: applyArgs()}
+// patchedTree is a tree of the target with a patch, made without touching files, index or
+// branches; where the patch does not fit, the answer's code is 1.
+func (m *merging) patchedTree(ctx context.Context, patch []byte) (answer, error) {
+	c := call{top: true, write: true, script: treeScript, args: []string{m.target}, stdin: string(patch)}
 	a, err := m.run(ctx, c)
-	switch {
-	case err == nil && a.code == 0:
-		return nil
-	case err == nil && a.code == 1:
-		return moved(a.failure(c))
-	case err == nil:
+	if err == nil && a.code > 1 {
 		err = a.failure(c)
 	}
-	return errors.Join(moved(err), m.restore(ctx, changes))
+	return a, err
 }
 
-// snapshot is a patch from a commit to what the workspace holds, and what it changes. Files
+const treeScript = `set -e
+export GIT_INDEX_FILE="$TMPDIR/index"
+git read-tree "$1"
+git apply --cached --whitespace=nowarn --binary -p1 -
+exec git write-tree`
+
+// apply changes the files, and neither index nor branch.
+func (m *merging) apply(ctx context.Context, to string, changes []change) error {
+	c := call{top: true, files: true, whole: true, script: filesScript, args: []string{m.target, to}}
+	a, err := m.run(ctx, c)
+	if err == nil && a.code != 0 {
+		err = a.failure(c)
+	}
+	if err == nil {
+		return nil
+	}
+	return m.takeBack(ctx, err, changes)
+}
+
+// snapshot is a patch from a commit to what the workspace holds, and the names in it. Files
 // that hold secrets, by their names, are in it only as they were committed.
-func (m *merging) snapshot(ctx context.Context, base string) ([]change, []byte, error) {
+func (m *merging) snapshot(ctx context.Context, base string) ([]string, []byte, error) {
 	args := []string{base, m.at.Common + "/objects"}
 	guarded := permission.GuardedFrom(permission.Read)
 	for _, name := range guarded.Names {
@@ -93,17 +112,16 @@ func (m *merging) snapshot(ctx context.Context, base string) ([]change, []byte, 
 	return parseSnapshot(out)
 }
 
-func parseSnapshot(out []byte) (changes []change, patch []byte, err error) {
+func parseSnapshot(out []byte) (names []string, patch []byte, err error) {
 	for {
-		status, rest, ok := bytes.Cut(out, []byte{0})
-		if ok && len(status) == 0 {
-			return changes, rest, checkCount(len(changes))
-		}
-		name, rest, found := bytes.Cut(rest, []byte{0})
-		if !ok || !found {
+		name, rest, ok := bytes.Cut(out, []byte{0})
+		switch {
+		case !ok:
 			return nil, nil, fault.New(fault.Internal, "bug", "git diff wrote names that are not understood")
+		case len(name) == 0:
+			return names, rest, checkCount(len(names))
 		}
-		changes, out = append(changes, changeOf(string(status), string(name))), rest
+		names, out = append(names, string(name)), rest
 	}
 }
 
@@ -126,25 +144,13 @@ func (m *merging) mergeBase(ctx context.Context) (string, error) {
 	return m.workspace.Base, nil
 }
 
-func applyArgs(more ...string) []string {
-	return append(append([]string{"apply", "--whitespace=nowarn", "--binary", "-p1"}, more...), "-")
-}
-
 // rejected is what becomes of a patch that does not fit.
-func (m *merging) rejected(ctx context.Context, changes []change, check answer) (mergeOutput, error) {
+func (m *merging) rejected(ctx context.Context, names []string, check answer) (mergeOutput, error) {
 	report := m.report(strings.Split(strings.TrimSpace(check.stderr), "\n"))
-	for _, c := range changes {
-		if strings.Contains(check.stderr, c.path) {
-			report.Files = append(report.Files, conflictFile{Path: m.shown(c.path), Omitted: "the change does not fit the file as it is; nothing was applied"})
+	for _, name := range names {
+		if strings.Contains(check.stderr, name) {
+			report.Files = append(report.Files, conflictFile{Path: m.shown(name), Omitted: "the change does not fit the file as it is; nothing was applied"})
 		}
 	}
 	return m.conflicted(ctx, report)
-}
-
-func (m *merging) patchDone(ctx context.Context, changes []change, patch []byte) (mergeOutput, error) {
-	out, err := m.done(ctx, changes, "")
-	if err == nil {
-		out.DiffID, err = m.keep(ctx, "diff", "merge.diff", "text/x-diff", bytes.NewReader(patch))
-	}
-	return out, err
 }

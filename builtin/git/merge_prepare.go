@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -30,7 +31,7 @@ func prepare(ctx context.Context, access *runtime.Access, in mergeInput) (*mergi
 	if err := m.choose(ctx, in.TargetRef); err != nil {
 		return nil, err
 	}
-	m.source, err = from.resolve(ctx, "HEAD", "commit")
+	m.source, err = from.resolve(ctx, "HEAD")
 	return m, err
 }
 
@@ -54,19 +55,14 @@ func (m *merging) choose(ctx context.Context, named string) error {
 	case m.ref == "" && m.strategy != patchApply:
 		return fault.New(fault.Conflict, "detached_head", "no branch is checked out in the project").WithHint("name the branch as target_ref, or check it out")
 	}
-	if !m.checkedOut {
-		if err := m.elsewhere(ctx); err != nil {
-			return err
-		}
+	check := m.elsewhere
+	if m.checkedOut {
+		check = m.undisturbed
 	}
-	if err := m.undisturbed(ctx); err != nil {
+	if err := check(ctx); err != nil {
 		return err
 	}
-	at := "HEAD"
-	if m.ref != "" {
-		at = m.ref
-	}
-	m.target, err = m.resolve(ctx, at, "commit")
+	m.target, err = m.resolve(ctx, cmp.Or(m.ref, "HEAD"))
 	return err
 }
 
@@ -87,9 +83,6 @@ func (m *merging) elsewhere(ctx context.Context) error {
 
 // undisturbed refuses to merge while git is in the middle of something there.
 func (m *merging) undisturbed(ctx context.Context) error {
-	if !m.checkedOut {
-		return nil
-	}
 	for _, name := range []string{"MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD"} {
 		if there, err := m.exists(ctx, name); err != nil || there {
 			if err == nil {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/aircoding/air/runtime"
 )
 
 // TestBranchNames against git check-ref-format, which also lets through what no branch may
@@ -27,8 +29,8 @@ func TestBranchNames(t *testing.T) {
 }
 
 func TestOverrides(t *testing.T) {
-	got := overrides([]string{"core.bare", "filter.a=b.c.clean", "filter.a=b.c.clean", "merge.m.driver", "diff.x.textconv", "merge.tool", "filter.f.required", "remote.o.url", "remote.o.promisor", "x"})
-	want := []string{"filter.a=b.c.clean", "", "merge.m.driver", "false", "diff.x.textconv", "false", "filter.f.required", "false", "remote.o.promisor", "false"}
+	got := overrides([]string{"core.bare", "filter.a=b.c.clean", "filter.a=b.c.clean", "merge.m.driver", "diff.x.textconv", "merge.tool", "filter.f.required", "remote.o.url", "remote.o.promisor", "x", "hook.h.command", "hook.h.event"})
+	want := []string{"filter.a=b.c.clean", "", "merge.m.driver", "false", "diff.x.textconv", "false", "filter.f.required", "false", "remote.o.promisor", "false", "hook.h.command", "false", "hook.h.event", ""}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
@@ -40,7 +42,7 @@ func TestOverrides(t *testing.T) {
 }
 
 func TestWorkspaceNames(t *testing.T) {
-	at := Place{Workspaces: "/air/workspaces"}
+	at := Place{Workspaces: runtime.Workspaces{Dir: "/air/workspaces"}}
 	for name, want := range map[string]string{
 		"a": "/air/workspaces/a", "./a": "/air/workspaces/a", "a/": "/air/workspaces/a", "/air/workspaces/a-b_c.1": "/air/workspaces/a-b_c.1",
 		"": "", ".": "", "..": "", "a/b": "", "/air/workspaces": "", "/air/workspaces/": "", "/air/workspaces2/a": "", "/air/workspaces/../x": "", ".git": "", "-a": "", "a b": "",
@@ -71,5 +73,6 @@ func FuzzParse(f *testing.F) {
 		_, _ = parseStatus(text)
 		_, _ = parseMergeTree(text)
 		_, _, _ = parseSnapshot(text)
+		_, _ = parseChanges(text)
 	})
 }

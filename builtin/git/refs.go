@@ -7,19 +7,19 @@ import (
 	"github.com/aircoding/air/internal/fault"
 )
 
-// resolve is the object id of what a text names as git understands it: a branch, a tag, an
-// id, HEAD~2. kind is what it has to lead to: commit or tree.
-func (r *repo) resolve(ctx context.Context, named, kind string) (string, error) {
+// resolve is the id of the commit that a text names as git understands it: a branch, a tag,
+// an id, HEAD~2.
+func (r *repo) resolve(ctx context.Context, named string) (string, error) {
 	if named == "" || strings.ContainsAny(named, "\x00\n") || len(named) > 1024 {
-		return "", fault.New(fault.InvalidInput, "bad_ref", "%.80q names no %s", named, kind)
+		return "", fault.New(fault.InvalidInput, "bad_ref", "%.80q names no commit", named)
 	}
-	a, err := r.run(ctx, call{whole: true, args: []string{"rev-parse", "--quiet", "--verify", "--end-of-options", named + "^{" + kind + "}"}})
+	a, err := r.run(ctx, call{whole: true, args: []string{"rev-parse", "--quiet", "--verify", "--end-of-options", named + "^{commit}"}})
 	if err != nil {
 		return "", err
 	}
 	id := strings.TrimSpace(string(a.out))
 	if a.code != 0 || !isObjectID(id) {
-		return "", fault.New(fault.NotFound, "unknown_ref", "%.200q is no %s of the repository", named, kind).
+		return "", fault.New(fault.NotFound, "unknown_ref", "%.200q is no commit of the repository", named).
 			WithHint("a branch, a tag or an object id is wanted, such as HEAD or main")
 	}
 	return id, nil

@@ -46,7 +46,6 @@ type call struct {
 	files bool // change files, as far as that was decided
 	whole bool // see runtime.Launch
 	stdin string
-	env   map[string]string
 	limit int // of the output, in bytes; 0 is smallOutput
 	// script, where it is set, is run by the shell with args as its parameters, in the same
 	// environment. It is constant: nothing of an input is in it.
@@ -99,7 +98,7 @@ func (r *repo) run(ctx context.Context, c call) (answer, error) {
 		commands = commands.ReadOnly()
 	}
 	ended, err := commands.Program(ctx, runtime.Program{
-		Argv: r.argv(c), Dir: r.start(c), Env: r.environment(c), Stdin: strings.NewReader(c.stdin), Stdout: out, Stderr: said,
+		Argv: r.argv(c), Dir: r.start(c), Env: r.environment(), Stdin: strings.NewReader(c.stdin), Stdout: out, Stderr: said,
 		Repository: c.write, Whole: c.whole, Package: "git",
 	})
 	if out.over {
@@ -119,7 +118,7 @@ func (r *repo) argv(c call) []string {
 	if c.script != "" {
 		return append([]string{"sh", "-c", c.script, "sh"}, c.args...)
 	}
-	return append([]string{"git", "--no-optional-locks", "--no-pager"}, c.args...)
+	return append([]string{"git"}, c.args...)
 }
 
 // bounded keeps what is written up to a limit. Beyond it, it answers an error, or with cut

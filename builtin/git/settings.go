@@ -61,6 +61,7 @@ var drivers = map[string]map[string]string{
 	"credential": {"helper": ""},
 	"protocol":   {"allow": "never"},
 	"submodule":  {"update": "none"},
+	"hook":       {"command": "false", "event": "", "enabled": "false"},
 }
 
 const (
@@ -69,14 +70,19 @@ const (
 )
 
 // disarm reads which names the repository configures, with all that it includes, and has
-// those that name programs stand for none. Reading them executes nothing.
+// those that name programs stand for none. Reading them executes nothing. Git is not asked
+// where a plain configuration names no program: there are no others, see environment.
 func (r *repo) disarm(ctx context.Context) error {
 	r.settings = settings
+	text, err := r.at.Config()
+	if names, plain := plainNames(text); err == nil && plain && len(overrides(names)) == 0 {
+		return nil
+	}
 	out, err := r.must(ctx, call{args: []string{"config", "--list", "--null", "--name-only", "--includes"}, top: true, whole: true, limit: 4 << 20})
 	if err != nil {
 		return err
 	}
-	names := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+	names := fields(out)
 	if len(names) > maxNames {
 		return fault.New(fault.ResourceExhausted, "git_config", "the repository has %d settings, the limit is %d", len(names), maxNames)
 	}
@@ -109,7 +115,7 @@ func overrides(names []string) []string {
 
 // environment is all that git is told beside its arguments. The settings are in it because
 // as an argument a name that contains = would end there.
-func (r *repo) environment(c call) map[string]string {
+func (r *repo) environment() map[string]string {
 	env := map[string]string{
 		"GIT_DIR": r.at.Dir, "GIT_WORK_TREE": r.at.Top,
 		"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_SYSTEM": "/dev/null", "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_ATTR_NOSYSTEM": "1",
@@ -120,9 +126,6 @@ func (r *repo) environment(c call) map[string]string {
 	for i := 0; i < len(r.settings); i += 2 {
 		n := strconv.Itoa(i / 2)
 		env["GIT_CONFIG_KEY_"+n], env["GIT_CONFIG_VALUE_"+n] = r.settings[i], r.settings[i+1]
-	}
-	for name, value := range c.env {
-		env[name] = value
 	}
 	return env
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"path"
+	"strings"
 
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/runtime"
@@ -33,6 +34,9 @@ func (at Place) createEffects(in createInput) ([]permission.Effect, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := at.Workspaces.Free(dir); err != nil {
+		return nil, err
+	}
 	return []permission.Effect{reads(in.Cwd), {Kind: permission.Create, Target: dir, Recursive: true}}, nil
 }
 
@@ -45,8 +49,13 @@ func (at Place) create(ctx context.Context, access *runtime.Access, in createInp
 	if err != nil {
 		return nil, err
 	}
-	w := runtime.Workspace{Path: dir, Repository: r.at.Top, Branch: in.BranchName, BaseRef: cmp.Or(in.BaseRef, "HEAD")}
-	if w.Base, err = r.resolve(ctx, w.BaseRef, "commit"); err != nil {
+	unlock, err := access.LockWorkspaces(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	w := runtime.Workspace{Path: dir, Repository: r.at.Top, Common: r.at.Common, Branch: in.BranchName, BaseRef: cmp.Or(in.BaseRef, "HEAD")}
+	if w.Base, err = r.resolve(ctx, w.BaseRef); err != nil {
 		return nil, err
 	}
 	ref, err := r.newBranch(ctx, in.BranchName)
@@ -56,10 +65,30 @@ func (at Place) create(ctx context.Context, access *runtime.Access, in createInp
 	if w, err = access.BeginWorkspace(w); err != nil {
 		return nil, err
 	}
-	if err := r.fill(ctx, &w); err != nil {
-		return nil, errors.Join(err, r.abandon(context.WithoutCancel(ctx), w, ref))
+	if err := r.make(ctx, w, ref); err != nil {
+		return nil, errors.Join(err, access.AbandonWorkspace(w))
 	}
 	return createOutput{WorkspaceID: w.ID, Path: w.Path, BranchName: w.Branch, BaseRef: w.BaseRef}, nil
+}
+
+// make makes the worktree in the empty folder of a workspace, and then its branch. It
+// removes the branch again only when it made it itself.
+func (r *repo) make(ctx context.Context, w runtime.Workspace, ref string) error {
+	if err := r.fill(ctx, w, ref); err != nil {
+		return err
+	}
+	log := "air: workspace " + w.ID
+	if _, err := r.must(ctx, call{top: true, write: true, args: []string{"update-ref", "-m", log, ref, w.Base, strings.Repeat("0", len(w.Base))}}); err != nil {
+		if _, there := r.newBranch(ctx, w.Branch); there != nil {
+			return there
+		}
+		return err
+	}
+	if err := r.access.FinishWorkspace(ctx, w); err != nil {
+		_, removal := r.must(context.WithoutCancel(ctx), call{top: true, write: true, args: []string{"update-ref", "-d", ref, w.Base}})
+		return errors.Join(err, removal)
+	}
+	return nil
 }
 
 // newBranch is the full name of a branch that is not there yet.
@@ -75,11 +104,14 @@ func (r *repo) newBranch(ctx context.Context, name string) (string, error) {
 	return ref, err
 }
 
-// fill makes the worktree in the empty folder of a workspace. Its files come in a step of
-// their own: what the repository configures may depend on the worktree and its branch, so
-// that it is read anew before anything is checked out.
-func (r *repo) fill(ctx context.Context, w *runtime.Workspace) error {
-	add := call{top: true, write: true, files: true, args: []string{"worktree", "add", "--no-checkout", "--quiet", "-b", w.Branch, "--end-of-options", w.Path, w.Base}}
+// fill makes the worktree, on a branch that is not there yet. Its files come in a step of
+// their own: what the repository configures may depend on the worktree, so that it is read
+// anew before anything is checked out. The worktree is locked: where it is not to be seen,
+// as in the sandbox of a command, git would take it for gone and forget it.
+func (r *repo) fill(ctx context.Context, w runtime.Workspace, ref string) error {
+	add := call{top: true, write: true, files: true, args: []string{
+		"worktree", "add", "--no-checkout", "--quiet", "--lock", "--reason", "air workspace rm removes it", "--detach", "--end-of-options", w.Path, w.Base,
+	}}
 	if _, err := r.must(ctx, add); err != nil {
 		return err
 	}
@@ -87,14 +119,15 @@ func (r *repo) fill(ctx context.Context, w *runtime.Workspace) error {
 	if err != nil {
 		return err
 	}
-	w.GitDir = made.at.Dir
 	if made.at.Common != r.at.Common || path.Dir(made.at.Dir) != r.at.Common+"/worktrees" {
 		return fault.New(fault.Integrity, "bad_repository", "git made a worktree of another repository")
 	}
-	if _, err := made.must(ctx, call{top: true, write: true, files: true, whole: true, args: []string{"read-tree", "--reset", "-u", "--no-recurse-submodules", w.Base}}); err != nil {
+	checkout := call{top: true, write: true, files: true, whole: true, args: []string{"read-tree", "--reset", "-u", "--no-recurse-submodules", w.Base}}
+	if _, err := made.must(ctx, checkout); err != nil {
 		return err
 	}
-	return r.access.FinishWorkspace(ctx, *w)
+	_, err = made.must(ctx, call{top: true, write: true, args: []string{"symbolic-ref", "HEAD", ref}})
+	return err
 }
 
 // worktree is a workspace as a repository.
@@ -104,17 +137,4 @@ func (r *repo) worktree(ctx context.Context, dir string) (*repo, error) {
 		return nil, err
 	}
 	return open(ctx, r.access, commands, dir)
-}
-
-// abandon removes what a workspace that could not be made left behind. Its branch is
-// removed only where it is what was made.
-func (r *repo) abandon(ctx context.Context, w runtime.Workspace, ref string) error {
-	if err := r.access.AbandonWorkspace(w); err != nil {
-		return err
-	}
-	if there, err := r.exists(ctx, ref); err != nil || !there {
-		return err
-	}
-	_, err := r.must(ctx, call{top: true, write: true, args: []string{"update-ref", "-d", ref, w.Base}})
-	return err
 }

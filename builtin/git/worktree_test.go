@@ -156,7 +156,7 @@ func TestWorkspaceForgery(t *testing.T) {
 	for _, w := range []runtime.Workspace{
 		{ID: "01890000-0000-7000-8000-000000000001", Path: p.Root + "/precious"},
 		{ID: "01890000-0000-7000-8000-000000000001", Path: all.Dir},
-		{ID: "01890000-0000-7000-8000-000000000001", Path: all.Dir + "/x", GitDir: p.Root + "/precious"},
+		{ID: "01890000-0000-7000-8000-000000000001", Path: all.Dir + "/x", Common: p.Root + "/precious"},
 	} {
 		_ = all.Remove(w)
 	}

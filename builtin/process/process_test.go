@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,7 +15,6 @@ import (
 	"github.com/aircoding/air/internal/rig"
 	"github.com/aircoding/air/runtime"
 	"github.com/aircoding/air/runtime/permission"
-	"github.com/aircoding/air/runtime/sandbox"
 )
 
 type object = map[string]any
@@ -31,22 +29,15 @@ type killed struct {
 // comes of it.
 func withCommand(t *testing.T, r *rig.Rig) (pid int, ended <-chan runtime.Envelope) {
 	t.Helper()
-	if tier := sandbox.CommandTier(t.Context()); !tier.Held {
-		t.Skip(tier.Reason)
-	}
+	rig.NeedsSandbox(t)
 	// No other process has this argument.
 	argument := fmt.Sprintf("300.%d%d", os.Getpid(), time.Now().UnixNano())
 	done := make(chan runtime.Envelope, 1)
 	go func() { done <- r.Call("shell.run", object{"command": "sleep " + argument, "cwd": "."}) }()
 	for range 1000 {
 		time.Sleep(10 * time.Millisecond)
-		files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
-		for _, f := range files {
-			if text, _ := os.ReadFile(f); string(text) == "sleep\x00"+argument+"\x00" {
-				pid, err := strconv.Atoi(filepath.Base(filepath.Dir(f)))
-				if err != nil {
-					t.Fatal(err)
-				}
+		for _, pid := range rig.Processes(t, argument) {
+			if text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); string(text) == "sleep\n" {
 				return pid, done
 			}
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/aircoding/air/internal/diagnostics"
 	"github.com/aircoding/air/runtime"
+	"github.com/aircoding/air/runtime/artifact"
 )
 
 const (
@@ -25,9 +26,8 @@ const (
 // its preview and, where all is wanted or a preview is too short for it, all as artifacts,
 // which are written while it comes.
 type capture struct {
-	ctx    context.Context // of the call, without its end: what was written is kept also then
-	access *runtime.Access
-	found  *diagnostics.Parser // nil where nobody asked
+	keep  func(artifact.New, io.Reader) (artifact.Record, error)
+	found *diagnostics.Parser // nil where nobody asked
 
 	mu             sync.Mutex
 	stdout, stderr output
@@ -44,9 +44,12 @@ type output struct {
 	spool   *spool // nil while nothing came, or combined is nil
 }
 
-// newCapture keeps for a call. found, if not nil, is shown all output.
+// newCapture keeps for a call, also what was written when it has ended. found, if not nil, is
+// shown all output.
 func newCapture(ctx context.Context, access *runtime.Access, found *diagnostics.Parser) *capture {
-	c := &capture{ctx: context.WithoutCancel(ctx), access: access, found: found}
+	c := &capture{found: found, keep: func(meta artifact.New, content io.Reader) (artifact.Record, error) {
+		return access.Artifacts.Keep(context.WithoutCancel(ctx), meta, content)
+	}}
 	c.stdout, c.stderr = output{capture: c, name: "stdout"}, output{capture: c, name: "stderr"}
 	if found != nil {
 		c.stdout.parsed, c.stderr.parsed = found.Stream(), found.Stream()

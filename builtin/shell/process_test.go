@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/rig"
 	"github.com/aircoding/air/runtime"
 )
 
@@ -17,7 +18,7 @@ func unique() string { return fmt.Sprintf("3600.%d", time.Now().UnixNano()) }
 // ended checks that nothing is left that has the argument.
 func ended(t *testing.T, argument string) {
 	t.Helper()
-	if left := processes(t, argument); len(left) > 0 {
+	if left := rig.Processes(t, argument); len(left) > 0 {
 		t.Errorf("still there: %v", left)
 	}
 }

@@ -3,15 +3,11 @@ package shell_test
 import (
 	"encoding/json"
 	"io"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/rig"
 	"github.com/aircoding/air/runtime"
-	"github.com/aircoding/air/runtime/sandbox"
 )
 
 type object = map[string]any
@@ -48,17 +44,8 @@ func newRig(t testing.TB) *rig.Rig {
 
 func rigWith(t testing.TB, o rig.Options) *rig.Rig {
 	t.Helper()
-	needsSandbox(t)
+	rig.NeedsSandbox(t)
 	return rig.New(t, o)
-}
-
-func needsSandbox(t testing.TB) {
-	t.Helper()
-	p, err := sandbox.Command{Argv: []string{"true"}, Mounts: sandbox.System()}.Start(t.Context())
-	if err != nil {
-		t.Skip(err)
-	}
-	_, _ = p.Wait()
 }
 
 // run calls shell.run in the project's folder.
@@ -115,20 +102,4 @@ func failed(t testing.TB, e runtime.Envelope, kind fault.Kind, code string) {
 	if e.Error == nil || e.Error.Kind != kind || e.Error.Code != code {
 		t.Errorf("got %+v, want %s/%s", e.Error, kind, code)
 	}
-}
-
-// processes are those on the machine that have the text among their arguments.
-func processes(t testing.TB, text string) (found []string) {
-	t.Helper()
-	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		b, err := os.ReadFile(file)
-		if err == nil && strings.Contains(string(b), text) {
-			found = append(found, file)
-		}
-	}
-	return found
 }

@@ -17,6 +17,10 @@ import (
 type Place struct {
 	Root string // the project's folder, absolute; "" without a project
 	Home string // what ~ stands for, "" where nobody has a home
+	// Private lists the folders that a command has for itself, as long as they are; nil: none.
+	Private func() []string
+	// Confined tells whether a command sees no process but its own; nil: it does not.
+	Confined func() bool
 }
 
 // Tools returns the implementations by tool name.
@@ -46,7 +50,12 @@ func (at Place) effects(in runInput) ([]permission.Effect, error) {
 	if err := checkEnv(in.Env); err != nil {
 		return nil, err
 	}
-	effects, err := command.Analyse(in.Command, command.Place{Dir: dir, Root: at.Root, Home: at.Home, Env: in.Env})
+	place := command.Place{Dir: dir, Root: at.Root, Home: at.Home, Env: in.Env}
+	if at.Private != nil {
+		place.Private = at.Private()
+	}
+	place.Confined = at.Confined != nil && at.Confined()
+	effects, err := command.Analyse(in.Command, place)
 	if err != nil {
 		return nil, err
 	}

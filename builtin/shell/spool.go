@@ -28,7 +28,7 @@ func (c *capture) newSpool(name string) *spool {
 	meta := artifact.New{Type: "log", Name: name + ".log", MediaType: "text/plain"}
 	go func() {
 		defer close(s.stored)
-		s.record, s.err = c.access.Artifacts.Keep(c.ctx, meta, r)
+		s.record, s.err = c.keep(meta, r)
 		r.CloseWithError(io.ErrClosedPipe) // after a failure nobody waits to be read
 	}()
 	return s

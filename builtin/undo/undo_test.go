@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -196,6 +198,44 @@ func TestUndoGoesBack(t *testing.T) {
 	if report, err := r.Session.Events.Verify(r.Context()); err != nil || len(report.Problems) > 0 {
 		t.Errorf("the chain: %v %v", report.Problems, err)
 	}
+}
+
+// What gets in the way in the last moment takes back what was undone before it.
+func TestAllOrNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		meddle func(path string) error
+		code   string
+	}{
+		"edited": {func(path string) error { return os.WriteFile(path, []byte("mine"), 0o644) }, "stale"},
+		"gone":   {os.Remove, "no_such_file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			meddle := func() error { return nil }
+			r := rig.New(t, rig.Options{Provider: rig.Guests{"a": three}, Backups: backup.Options{Sync: func(f *os.File) error {
+				return errors.Join(meddle(), f.Sync())
+			}}})
+			put(t, r)
+			r.Must("a.run", object{}, nil)
+			path, meddled := filepath.Join(r.Root, "a.txt"), "" // the last to be undone
+			meddle = func() error {
+				err := c.meddle(path)
+				meddled = withoutTemporaries(tree(t, r.Root))
+				return err
+			}
+			e := r.Call("air.undo", object{})
+			if e.Error == nil || e.Error.Code != c.code {
+				t.Errorf("%+v", e.Error)
+			}
+			if got := tree(t, r.Root); got != meddled {
+				t.Errorf("after the undo\n%s\nbefore\n%s", got, meddled)
+			}
+		})
+	}
+}
+
+// withoutTemporaries leaves out the lines of what has a passing name.
+func withoutTemporaries(tree string) string {
+	return regexp.MustCompile(`(?m)^.*\.air-tmp-.*\n`).ReplaceAllString(tree, "")
 }
 
 // A file that changed since is not touched, and neither is any other of the call.

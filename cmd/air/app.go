@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -12,6 +11,7 @@ import (
 	"github.com/aircoding/air/internal/config"
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/home"
+	"github.com/aircoding/air/internal/plainjson"
 	"github.com/aircoding/air/runtime/event"
 	"github.com/aircoding/air/runtime/session"
 )
@@ -113,7 +113,7 @@ func (a *app) projectEvents(at place) (*event.Store, error) {
 
 // appendEvent records something that a person did.
 func appendEvent(ctx context.Context, store *event.Store, eventType string, payload any) error {
-	body, err := json.Marshal(payload)
+	body, err := plainjson.Marshal(payload)
 	if err != nil {
 		return err
 	}

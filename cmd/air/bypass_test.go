@@ -30,10 +30,10 @@ import (
 )
 
 // The cases of bypass.md that concern deciding, as library calls and from guests. The
-// command line's half is in testdata/script/bypass_*.txtar. There is no tool yet for F17
-// (fs.patch), and no front for C8. Of S18, S19, N1 and N2 this is what is decided: how git
-// is run comes with what executes it, and what a name resolves to and where it redirects is
-// in builtin/network and runtime/runner.
+// command line's half is in testdata/script/bypass_*.txtar. There is no front for C8. F17 is
+// in builtin/fs. Of S18, S19, N1 and N2 this is what is decided: how git is run is in
+// builtin/git and runtime/runner, and what a name resolves to and where it redirects in
+// builtin/network and runtime/network.
 
 // bypassSecret is in every file that no refused call may show.
 const bypassSecret = "SECRET-7f3a"
@@ -135,6 +135,8 @@ func fileBypasses() []bypass {
 		{number: "F17", tries: slices.Concat(writes("../person/.bashrc"), runs("git apply --unsafe-paths evil.patch", "patch .git/hooks/pre-commit evil.patch", "patch -o .git/hooks/new a.txt evil.patch"))},
 		{number: "F20", tries: slices.Concat(writes(".claude/settings.json", ".mcp.json", ".vscode/tasks.json", ".envrc", ".github/workflows/ci.yml", ".husky/pre-commit", ".cursor/rules", "sub/.idea/x.xml", ".gitlab-ci.yml"),
 			runs("echo x > .envrc", "mkdir -p .vscode && cp a.txt .vscode/tasks.json", "tee .mcp.json < a.txt", "sed -i s/a/b/ .github/workflows/old.yml"))},
+		{number: "F20", tries: slices.Concat(both("linked/.env"), writes("linked/.vscode/tasks.json", "linked/.vscode/new.json", ".github", "linked/.cargo"),
+			runs("cat linked/.env", "tee linked/.vscode/new.json < a.txt", "cp a.txt linked/.vscode/tasks.json", "ln -s tools linked/.cargo"))},
 		{number: "F21", tries: slices.Concat(writes("HOME/.gitconfig", "HOME/.config/systemd/user/x.service", "HOME/.local/bin/git", "HOME/.bashrc", "HOME/.config/autostart/x.desktop"),
 			runs("echo x >> ~/.bashrc", "cp a.txt ~/.local/bin/git", "git config --global core.pager ./evil", "install -D a.txt ~/.config/systemd/user/x.service", "tee HOME/.gitconfig < a.txt"))},
 	}
@@ -164,7 +166,10 @@ func shellBypasses() []bypass {
 		{number: "S17", or: fault.InvalidInput, tries: runs("if", "echo 'a", "true\n)", "rm -rf sub; if", "echo $(")},
 		{number: "S18", tries: append(runs("git -c core.fsmonitor=./evil status", "git config core.fsmonitor ./evil", "git config diff.external ./evil", "git config diff.x.textconv ./evil", "git diff --ext-diff", "git config --add core.hooksPath evil", "GIT_EXTERNAL_DIFF=./evil git diff"), writes(".git/config", ".gitattributes")...)},
 		{number: "S19", tries: runs("git --git-dir=bare.git log", "GIT_DIR=bare.git git status", "git --git-dir bare.git --work-tree . status", "env GIT_DIR=bare.git git log")},
-		{number: "S20", tries: runs("[[ 'a[$(x)]' -eq 0 ]]", "echo $((x))", "echo ${x@P}", "test -v 'a[$(x)]'", "printf -v 'a[$(x)]' y", "read 'a[$(x)]'", "echo rm a.txt | { read x; $x; }", "unset 'a[$(x)]'", "declare -i x=y", "declare \"$x=1\"", "mapfile -C x -c 1 y", "compgen -W '$(x)'", "PS4='$(x)'; set -x; ls", "hash -p /x ls")},
+		{number: "S19", tries: slices.Concat(writes("whole/config", "whole/HEAD", "whole/hooks/post-checkout", "nearly/HEAD"),
+			runs("echo x > whole/config", "echo x > nearly/HEAD", "mkdir -p new/objects new/refs && echo x > new/HEAD && echo x > new/config"),
+			[]try{{"fs.patch", object{"patch": "--- /dev/null\n+++ b/new/HEAD\n@@ -0,0 +1 @@\n+x\n--- /dev/null\n+++ b/new/objects/x\n@@ -0,0 +1 @@\n+x\n--- /dev/null\n+++ b/new/refs/x\n@@ -0,0 +1 @@\n+x\n"}}})},
+		{number: "S20", tries: runs("[[ 'a[$(x)]' -eq 0 ]]", "echo $((x))", "echo ${x@P}", "test -v 'a[$(x)]'", "printf -v 'a[$(x)]' y", "read 'a[$(x)]'", "echo cat .env | { read x; $x; }", "unset 'a[$(x)]'", "declare -i x=y", "declare \"$x=1\"", "mapfile -C x -c 1 y", "compgen -W '$(x)'", "PS4='$(x)'; set -x; ls", "hash -p /x ls")},
 	}
 }
 
@@ -238,6 +243,7 @@ func newGround(t *testing.T, o rig.Options) *ground {
 	person := filepath.Dir(r.Home.Dir)
 	for _, path := range []string{
 		".env", ".ENV", ".git/config", ".Git/config", ".git/hooks/pre-commit", "sub/.Env.Local", "sub/x", "de\u0301cide\u0301.txt", "module/.git/config", ".github/workflows/old.yml", ".air/local/permissions.yaml", "bare.git/config", "bare.git/HEAD",
+		"whole/HEAD", "whole/objects/x", "whole/refs/x", "nearly/objects/x", "nearly/refs/x", "tools/secret", "tools/vs/tasks.json",
 		r.Outside + "/secret.txt", r.Outside + "/evil.git/config", person + "/.ssh/id_ed25519", r.Home.Path("config.yaml"), r.Home.Path("grants", "other.json"),
 	} {
 		r.Put(path, bypassSecret)
@@ -251,7 +257,9 @@ func newGround(t *testing.T, o rig.Options) *ground {
 	for name, target := range map[string]string{
 		"link": r.Outside, "relative": "../outside", "hooks": ".git/hooks", "to-home": person, "zero": "/dev/zero",
 		"dangling": r.Outside + "/new.txt", "dangling-inside": "nowhere", "dangling-hook": ".git/hooks/new",
+		"linked/.env": "../tools/secret", "linked/.vscode": "../tools/vs",
 	} {
+		fatal(t, os.MkdirAll(filepath.Dir(filepath.Join(r.Root, name)), 0o755))
 		fatal(t, os.Symlink(target, filepath.Join(r.Root, name)))
 	}
 	for name, target := range map[string]string{"hard-env.txt": r.Root + "/.env", "hard-config.txt": r.Root + "/module/.git/config", "hard-key.txt": person + "/.ssh/id_ed25519", "hard-grants.txt": r.Home.Path("grants", "other.json")} {

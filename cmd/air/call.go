@@ -16,7 +16,8 @@ func (a *app) callCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "call TOOL [JSON | @FILE | -]",
 		Short: "Call a tool of this project",
-		Long: "Call a tool and print its output as JSON; with -o json the whole result envelope, also for errors.\n" +
+		Long: "Call a tool and print its output as JSON, also what a call that fails has of it; with -o json the whole result\n" +
+			"envelope, also for errors.\n" +
 			"The input is a JSON object: written out, read from a file with @FILE, or from standard input with -.\n" +
 			"On a terminal, and without -o json and --quiet, a command's output also shows on standard error while it runs.",
 		Example: `  air call fs.list '{"path":"."}'
@@ -83,10 +84,18 @@ func (a *app) printEnvelope(e runtime.Envelope) error {
 		}
 		return &shownError{e.Error}
 	}
-	if e.Error != nil {
-		return e.Error
+	if err := a.printOutput(e); err != nil || e.Error == nil {
+		return err
 	}
-	if isTerminal(a.stdout) {
+	return e.Error
+}
+
+// printOutput prints the output of a call: of one that failed, what it has of it.
+func (a *app) printOutput(e runtime.Envelope) error {
+	switch {
+	case e.Error != nil && len(e.Output) == 0:
+		return nil
+	case isTerminal(a.stdout):
 		return a.encode(e.Output, "  ")
 	}
 	return a.write(append(e.Output, '\n'))

@@ -18,7 +18,7 @@ import (
 
 // TestReferenceOfToolsIsTrue holds docs/tools.md against the manifests of the built-in tools.
 func TestReferenceOfToolsIsTrue(t *testing.T) {
-	tools, err := builtins(shell.Place{}, "", backup.Open(t.TempDir(), backup.Options{}), "")
+	tools, err := builtins(shell.Place{}, runtime.Workspaces{}, backup.Open(t.TempDir(), backup.Options{}), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,12 +73,21 @@ func describeTool(b *bytes.Buffer, tool *runtime.Tool) error {
 			continue
 		}
 		fmt.Fprintf(b, "\n| %s | type | meaning |\n| --- | --- | --- |\n", side.title)
-		for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-			p := s.Properties[name]
-			fmt.Fprintf(b, "| `%s` | %s | %s |\n", name, p.kind(slices.Contains(s.Required, name)), p.meaning())
-		}
+		s.rows(b, "")
 	}
 	return nil
+}
+
+// rows describes the properties of an object, and of the objects in its lists.
+func (s *objectSchema) rows(b *bytes.Buffer, prefix string) {
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		p := s.Properties[name]
+		fmt.Fprintf(b, "| `%s` | %s | %s |\n", prefix+name, p.kind(slices.Contains(s.Required, name)), p.meaning())
+		p.rows(b, prefix+name+".")
+		if p.Items != nil {
+			p.Items.rows(b, prefix+name+"[].")
+		}
+	}
 }
 
 func (s *objectSchema) kind(required bool) string {

@@ -7,15 +7,17 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/aircoding/air/runtime/command/interpret"
 	"github.com/aircoding/air/runtime/engine"
+	"github.com/aircoding/air/runtime/runner"
 	"github.com/aircoding/air/runtime/sandbox"
 )
 
@@ -23,8 +25,7 @@ import (
 // for guests as their worker.
 func TestMain(m *testing.M) {
 	engine.ServeIfWorker()
-	sandbox.ServeIfChild()
-	interpret.ServeIfShell()
+	runner.ServeIfKeeper()
 	if os.Getenv("AIR_TEST_MAIN") != "" {
 		main()
 	}
@@ -63,6 +64,7 @@ func TestScripts(t *testing.T) {
 			"registry":  registry,
 			"wasm":      wasm,
 			"interrupt": interrupt,
+			"hangup":    hangup,
 			"silent":    silent,
 		},
 	})
@@ -135,6 +137,19 @@ func silent(ts *testscript.TestScript, neg bool, args []string) {
 // interrupt PATTERN N COMMAND... starts a command, interrupts it once the current
 // session has an event that PATTERN finds, and expects the exit code N.
 func interrupt(ts *testscript.TestScript, neg bool, args []string) {
+	signalled(ts, neg, args, os.Interrupt)
+}
+
+// hangup is interrupt for a terminal that is gone, which is told twice.
+func hangup(ts *testscript.TestScript, neg bool, args []string) {
+	if signal.Ignored(syscall.SIGHUP) {
+		ts.Logf("these tests run under nohup, and so does what they start")
+		return
+	}
+	signalled(ts, neg, args, syscall.SIGHUP, syscall.SIGHUP)
+}
+
+func signalled(ts *testscript.TestScript, neg bool, args []string, signals ...os.Signal) {
 	if neg || len(args) < 3 {
 		ts.Fatalf("usage: interrupt pattern N command...")
 	}
@@ -160,7 +175,9 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("no event %q in time", args[0])
 		}
 	}
-	ts.Check(c.Process.Signal(os.Interrupt))
+	for _, s := range signals {
+		ts.Check(c.Process.Signal(s))
+	}
 	_ = c.Wait() // the exit code is what counts
 	if code := c.ProcessState.ExitCode(); fmt.Sprint(code) != args[1] {
 		ts.Fatalf("exit code %d, want %s", code, args[1])

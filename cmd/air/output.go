@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"unicode/utf16"
@@ -104,6 +106,41 @@ func printError(w io.Writer, e *fault.Error, logged string) {
 	}
 	if hint != "" {
 		fmt.Fprintf(w, "hint: %s\n", indented(hint))
+	}
+	printDetails(w, e)
+}
+
+// toldDetails are those that help whoever reads the error, by what is written before them.
+var toldDetails = []struct{ key, title string }{
+	{"effects", "asked"}, {"diff", "diff"}, {"withheld", "withheld"}, {"still_changed", "still changed"}, {"paths", "paths"},
+}
+
+// maxDetail bounds the lines of a detail that are written, and maxDetailBytes their bytes.
+const (
+	maxDetail      = 20
+	maxDetailBytes = 4 << 10
+)
+
+// printDetails writes what an error has in lists and in texts of several lines. What its
+// message says already is left out.
+func printDetails(w io.Writer, e *fault.Error) {
+	for _, told := range toldDetails {
+		var lines []string
+		switch detail := reflect.ValueOf(e.Details[told.key]); detail.Kind() {
+		case reflect.String:
+			lines = strings.Split(strings.TrimRight(detail.String(), "\n"), "\n")
+		case reflect.Slice:
+			for i := range detail.Len() {
+				lines = append(lines, oneLine(fmt.Sprint(detail.Index(i))))
+			}
+		}
+		if !slices.ContainsFunc(lines, func(line string) bool { return !strings.Contains(e.Message, line) }) {
+			continue
+		}
+		if more := len(lines) - maxDetail; more > 0 {
+			lines = append(lines[:maxDetail], counted(more, "more line"))
+		}
+		fmt.Fprintf(w, "%s:\n  %s\n", told.title, indented(text.Cut(strings.Join(lines, "\n"), maxDetailBytes)))
 	}
 }
 

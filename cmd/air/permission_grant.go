@@ -26,7 +26,7 @@ func (a *app) permissionGrantCommand() *cobra.Command {
 			"command that executes a script of the project is bound to what the script holds now: a change asks again.",
 		Example: `  air permission grant 'overwrite(docs/**)'
   air permission grant 'run(go test **)'
-  air permission grant 'net(https://proxy.golang.org:443)' --this-session
+  air permission grant 'net(https://modules.example:443)' --this-session
   air permission grant 'read(/srv/data/**)' --for csv-insight@sha256:… --expires 2027-01-31`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -23,7 +23,7 @@ type learner struct{ *permission.Terminal }
 
 // Approve asks.
 func (l learner) Approve(ctx context.Context, q permission.Question) (permission.Answer, error) {
-	q.OnceOnly, q.Rules, q.Learning = true, nil, true
+	q.OnceOnly, q.AnyHost, q.Rules, q.Learning = true, false, nil, true
 	return l.Terminal.Approve(ctx, q)
 }
 

@@ -33,6 +33,10 @@ type pendingAsk struct {
 	Line  string   `json:"line,omitempty"`
 	File  string   `json:"file,omitempty"`
 	Note  string   `json:"note,omitempty"` // why neither would
+	// Run is the call that asked, the newest. Together are the commands that allow all that
+	// this call asked for, where that is more than this and commands allow it.
+	Run      string   `json:"run_id"`
+	Together []string `json:"together,omitempty"`
 }
 
 func (a *app) permissionPendingCommand() *cobra.Command {
@@ -40,7 +44,8 @@ func (a *app) permissionPendingCommand() *cobra.Command {
 		Use:   "pending",
 		Short: "Show what was refused in this session because nobody could be asked",
 		Long: "Show, newest first, each effect that needed a person's answer in this session when there was nobody to ask, by\n" +
-			"which rule, and the command that allows it. What has been allowed since is left out.",
+			"which rule, and the command that allows it; behind what one call asked for, the commands that allow all of it. What\n" +
+			"has been allowed since is left out.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			at, err := a.place()
@@ -52,8 +57,11 @@ func (a *app) permissionPendingCommand() *cobra.Command {
 				return err
 			}
 			return a.print(pending, func(w io.Writer) {
-				for _, p := range pending {
+				for i, p := range pending {
 					p.write(w)
+					if i+1 == len(pending) || pending[i+1].Run != p.Run {
+						p.writeTogether(w)
+					}
 				}
 				if len(pending) == 0 {
 					fmt.Fprintln(w, "nothing waits for an answer")
@@ -92,6 +100,9 @@ func (a *app) pending(ctx context.Context, at place) ([]pendingAsk, error) {
 		if waits {
 			still = append(still, p)
 		}
+	}
+	for _, call := range byCall(still) {
+		together(call)
 	}
 	return still, nil
 }
@@ -147,7 +158,7 @@ func unanswered(events []event.Event) ([]pendingAsk, error) {
 			if !known {
 				at = len(open)
 				index[key] = at
-				open = append(open, newAsk(e, call.Tool, d))
+				open = append(open, newAsk(e, call.Tool, call.Run, d))
 			}
 			open[at].Count++
 		}
@@ -155,8 +166,8 @@ func unanswered(events []event.Event) ([]pendingAsk, error) {
 	return open, nil
 }
 
-func newAsk(e event.Event, tool string, d permission.StoredDecision) pendingAsk {
-	p := pendingAsk{Time: e.Timestamp, Tool: tool, Route: e.Route, Effect: d.Effect, Code: d.Code, Rule: d.Rule, Reason: d.Reason}
+func newAsk(e event.Event, tool, run string, d permission.StoredDecision) pendingAsk {
+	p := pendingAsk{Time: e.Timestamp, Tool: tool, Route: e.Route, Effect: d.Effect, Code: d.Code, Rule: d.Rule, Reason: d.Reason, Run: run}
 	if why := notWhole(d); why != "" {
 		p.Note = why + ": a person at the terminal can allow it"
 	}
@@ -205,50 +216,4 @@ func (p *pendingAsk) howTo(engine *permission.Engine, r permission.Request, asks
 		return
 	}
 	p.Line, p.File = rules[0].UserLine(), userFile
-}
-
-// grantCommands are lines for a shell, each word in single quotes that is not harmless
-// without. They are nil where one of them would have characters that are not shown as what
-// they are: what is pasted has to be what was read.
-func grantCommands(grants []permission.Grant, script string) (commands []string) {
-	for _, g := range grants {
-		words := []string{"air", "permission", "grant", strings.TrimPrefix(g.Rule, "allow: ")}
-		if g.For != "" {
-			words = append(words, "--for", g.For)
-		}
-		if g.ScriptSHA256 != "" {
-			words = append(words, "--script", script)
-		}
-		if g.Session != "" {
-			words = append(words, "--this-session")
-		}
-		command := permission.JoinArgv(words)
-		if oneLine(command) != command {
-			return nil
-		}
-		commands = append(commands, command)
-	}
-	return commands
-}
-
-func (p pendingAsk) write(w io.Writer) {
-	who := p.Tool
-	if len(p.Route) > 0 {
-		who = strings.Join(p.Route, " > ") + " > " + who
-	}
-	times := ""
-	if p.Count > 1 {
-		times = fmt.Sprintf("  (%d times)", p.Count)
-	}
-	fmt.Fprintf(w, "%s  %s  %s%s\n", p.Time.Local().Format(time.DateTime), oneLine(who), oneLine(p.Effect.String()), times)
-	fmt.Fprintf(w, "  why:   %s (%s)\n", oneLine(p.Reason), oneLine(p.Rule))
-	for _, command := range p.Allow {
-		fmt.Fprintf(w, "  allow: %s\n", command)
-	}
-	if p.Line != "" {
-		fmt.Fprintf(w, "  allow, in %s:\n    %s\n", oneLine(p.File), oneLine(p.Line))
-	}
-	if p.Note != "" {
-		fmt.Fprintf(w, "  note:  %s\n", oneLine(p.Note))
-	}
 }

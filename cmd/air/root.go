@@ -59,7 +59,7 @@ func (a *app) root() *cobra.Command {
 		a.runCommand(), a.callCommand(), a.toolCommand(),
 		a.pushCommand(), a.pullCommand(), a.installCommand(),
 		a.lsCommand(), a.enableCommand(), a.disableCommand(), a.rmCommand(),
-		a.eventCommand(), a.artifactCommand(), a.sessionCommand(), a.taskCommand(), a.undoCommand(),
+		a.eventCommand(), a.artifactCommand(), a.sessionCommand(), a.taskCommand(), a.workspaceCommand(), a.undoCommand(),
 		a.permissionCommand(), a.secretCommand(), a.registryCommand(), a.cacheCommand(), a.doctorCommand(), a.versionCommand(), completionCommand(),
 	)
 	complete(root, "output", "text", "json")

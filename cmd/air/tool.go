@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/aircoding/air/internal/plainjson"
 	"github.com/aircoding/air/internal/text"
 	"github.com/aircoding/air/runtime"
 	"github.com/aircoding/air/runtime/permission"
@@ -110,9 +112,9 @@ func firstSentence(text string) string {
 }
 
 func pretty(j json.RawMessage) []byte {
-	b, err := json.MarshalIndent(j, "", "  ")
+	b, err := plainjson.Lines(j)
 	if err != nil {
 		return j
 	}
-	return b
+	return bytes.TrimSuffix(b, []byte("\n"))
 }

@@ -4,21 +4,23 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/aircoding/air/internal/text"
 	"github.com/aircoding/air/runtime/event"
 )
 
 // watch shows what happens during calls: log lines of guests, and on a terminal progress
-// and what the person's own commands write.
-func (a *app) watch(events *event.Store) {
+// and what the person's own commands write. Nil where it shows nothing.
+func (a *app) watch(events *event.Store) *watcher {
 	if a.flags.quiet {
-		return
+		return nil
 	}
 	w := &watcher{app: a, animated: isTerminal(a.stderr)}
 	w.streams = w.animated && a.flags.output != "json"
 	cancel := events.Subscribe(w.see)
 	a.later(func() error { cancel(); w.clear(); return nil })
+	return w
 }
 
 type watcher struct {
@@ -27,9 +29,24 @@ type watcher struct {
 	streams  bool   // it shows what commands write
 	shown    bool   // a progress line stands on the terminal
 	begun    string // the stream whose line stands there without its end, "" for none
+
+	mu sync.Mutex // held while something is shown, or a person is asked
+}
+
+// pause has the terminal stay as it is until resume is called: what happens meanwhile is
+// shown then. A nil watcher shows nothing.
+func (w *watcher) pause() (resume func()) {
+	if w == nil {
+		return func() {}
+	}
+	w.mu.Lock()
+	w.clear()
+	return w.mu.Unlock
 }
 
 func (w *watcher) see(e event.Event) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	var p struct {
 		Level    string   `json:"level"`
 		Msg      string   `json:"msg"`

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/aircoding/air/runtime/event"
 )
@@ -37,6 +38,33 @@ func TestCommandOutputOnATerminal(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
 		}
 	}
+}
+
+// While a person is asked nothing else is written; what came meanwhile is shown then.
+func TestNothingIsShownOverAQuestion(t *testing.T) {
+	var out bytes.Buffer
+	w := &watcher{app: &app{stderr: &out}, animated: true, streams: true}
+	w.see(deltaEvent(t, map[string]any{"text": "before"}))
+	resume := w.pause()
+	shown := make(chan struct{})
+	go func() {
+		defer close(shown)
+		w.see(deltaEvent(t, map[string]any{"text": "meanwhile\n"}))
+	}()
+	select {
+	case <-shown:
+		t.Error("it was shown over the question")
+	case <-time.After(50 * time.Millisecond):
+	}
+	if got := out.String(); got != "| before\n" {
+		t.Errorf("the question begins behind %q", got)
+	}
+	resume()
+	<-shown
+	if got := out.String(); got != "| before\n| meanwhile\n" {
+		t.Errorf("%q", got)
+	}
+	(*watcher)(nil).pause()()
 }
 
 func TestCommandOutputElsewhere(t *testing.T) {

@@ -119,6 +119,9 @@ func TestHugeOutputNeedsLittle(t *testing.T) {
 	if grown := int64(after.HeapAlloc) - int64(before.HeapAlloc); grown > 8<<20 {
 		t.Errorf("%d bytes are kept", grown)
 	}
+	if r := p.Report(); len(r.Diagnostics) > 0 { // and keeps the parser
+		t.Errorf("%+v", r)
+	}
 	t.Logf("%d MiB in %v", (64*(len(endless)+len(lines)))>>20, took)
 }
 

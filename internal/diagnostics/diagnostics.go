@@ -21,11 +21,11 @@ const (
 type Diagnostic struct {
 	Tool     string `json:"tool"` // such as cc, for gcc and clang alike
 	Severity string `json:"severity"`
-	File     string `json:"file,omitempty"`   // relative to the project inside it; of a Go test its name alone
+	File     string `json:"file,omitempty"`   // relative to the project inside it; of a Go test its name alone, see Code
 	Line     int    `json:"line,omitempty"`   // from 1
 	Column   int    `json:"column,omitempty"` // from 1
 	Message  string `json:"message"`
-	Code     string `json:"code,omitempty"` // such as -Wunused, E0308, TS2322 or the name of a rule
+	Code     string `json:"code,omitempty"` // such as -Wunused, E0308, TS2322 or the name of a rule; of a Go test its package
 }
 
 // Tests sums up the tests that ran.

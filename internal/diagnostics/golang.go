@@ -3,6 +3,8 @@ package diagnostics
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/aircoding/air/internal/text"
 )
 
 // goTool reads what go build, go vet and go test print, as text and with -json.
@@ -11,6 +13,7 @@ type goTool struct {
 	failing bool         // a failed test's messages come
 	log     []Diagnostic // of a test whose verdict has not come
 	posn    location     // of go vet -json, whose message has not come
+	unnamed int          // where the diagnostics begin whose package has not come
 }
 
 const maxLog = 50
@@ -33,15 +36,11 @@ func (g *goTool) compiled(line string) bool {
 	if !strings.Contains(line, ".go:") {
 		return false
 	}
-	line, vet := strings.CutPrefix(line, "vet: ")
-	at, ok := locate(line)
+	at, ok := locate(strings.TrimPrefix(line, "vet: "))
 	if !ok || at.rest == "" || !strings.HasSuffix(at.file, ".go") || at.file[0] == '\t' {
 		return false
 	}
 	d := Diagnostic{Tool: "go", Severity: Error, File: g.at(at.file), Line: at.line, Column: at.column, Message: at.rest}
-	if vet {
-		d.Tool = "go vet"
-	}
 	if level, message, ok := severity(at.rest); ok {
 		d.Severity, d.Message = level, message
 	}
@@ -64,7 +63,23 @@ func (g *goTool) packageLine(line string) bool {
 		g.fail(strings.TrimSpace(rest))
 	}
 	g.failing, g.log = false, nil
+	g.named(rest)
 	return true
+}
+
+// named gives the messages of a package's tests its name, which comes behind them.
+func (g *goTool) named(rest string) {
+	name, _, _ := strings.Cut(rest, "\t")
+	name, _, _ = strings.Cut(name, " ")
+	for i := min(g.unnamed, len(g.list)); i < len(g.list); i++ {
+		d := &g.list[i]
+		if d.Tool == "go test" && d.Code == "" && g.room(0, len(name)) {
+			delete(g.seen, *d)
+			d.Code = text.Head(name, maxField)
+			g.seen[*d] = true
+		}
+	}
+	g.unnamed = len(g.list)
 }
 
 func (g *goTool) verdict(line string) bool {
@@ -102,8 +117,8 @@ func (g *goTool) judged(word, name string) bool {
 	return true
 }
 
-// message is "    x_test.go:10: message", which says nothing of the folder. Of a test that
-// passes it is no diagnostic.
+// message is "    x_test.go:10: message", which says nothing of the folder: the package that
+// comes behind it does. Of a test that passes it is no diagnostic.
 func (g *goTool) message(line string) bool {
 	if !strings.HasPrefix(line, "    ") || !strings.Contains(line, ".go:") {
 		return false
@@ -132,7 +147,10 @@ func (g *goTool) jsonLine(line string) bool {
 	case "build-output":
 		g.compiled(strings.TrimSuffix(e.Output, "\n"))
 	case "output":
-		g.message(strings.TrimSuffix(e.Output, "\n"))
+		output := strings.TrimSuffix(e.Output, "\n")
+		if !g.message(output) && e.Test == "" && strings.HasPrefix(output, "FAIL\t") {
+			g.named(output[len("FAIL\t"):])
+		}
 	case "pass", "fail", "skip":
 		switch {
 		case e.Test != "":

@@ -52,7 +52,11 @@ func (c *cmake) head(line string) bool {
 }
 
 // makeTool reads the errors of make, and in which folder it is.
-type makeTool struct{ *stream }
+type makeTool struct {
+	*stream
+	explained int    // how many errors there were at the last target that failed
+	failed    string // the make that said so
+}
 
 const maxDirs = 64
 
@@ -75,6 +79,9 @@ func (m *makeTool) line(line string) bool {
 	d := Diagnostic{Tool: "make", Severity: Error, Message: strings.TrimSuffix(message, "  Stop.")}
 	at, located := place(where)
 	if target, rest, ok := strings.Cut(message, "] "); ok && strings.HasPrefix(target, "[") {
+		if m.told(where) {
+			return true
+		}
 		if i := strings.LastIndex(target, ": "); i >= 0 { // [Makefile:3: all]
 			at, located = place(target[1:i])
 		}
@@ -86,7 +93,16 @@ func (m *makeTool) line(line string) bool {
 		d.File, d.Line = m.at(at.file), at.line
 	}
 	m.add(d)
+	m.explained = m.errors
 	return true
+}
+
+// told reports whether a target failed for a reason that is listed already: what its command
+// printed, or that of the make below.
+func (m *makeTool) told(who string) bool {
+	told := m.errors > m.explained || who < m.failed // make < make[1]
+	m.explained, m.failed = m.errors, who
+	return told
 }
 
 // ctest reads " 1/3 Test #1: name .....   Passed    0.01 sec".

@@ -81,10 +81,11 @@ func (e *eslint) stylish(line string) bool {
 		return false
 	}
 	level, rest, ok := strings.Cut(strings.TrimLeft(rest, " "), "  ")
-	if !ok || level != Error && strings.TrimSpace(level) != Warning {
+	level = strings.TrimSpace(level)
+	if !ok || level != Error && level != Warning {
 		return false
 	}
-	d := Diagnostic{Tool: "eslint", Severity: strings.TrimSpace(level), File: e.at(e.file), Line: row, Column: column, Message: rest}
+	d := Diagnostic{Tool: "eslint", Severity: level, File: e.at(e.file), Line: row, Column: column, Message: rest}
 	if message, rule, ok := cutLast(strings.TrimRight(rest, " "), "  "); ok {
 		d.Message, d.Code = message, rule
 	}

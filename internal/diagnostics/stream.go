@@ -24,7 +24,7 @@ func newStream(p *Parser) *stream {
 	s := &stream{Parser: p, dirs: []string{p.dir}}
 	s.formats = []format{
 		&goTool{stream: s}, &rust{stream: s}, &typescript{s}, &eslint{stream: s}, &python{stream: s}, &pytest{stream: s},
-		&cmake{stream: s}, &makeTool{s}, &ctest{s}, &gtest{stream: s}, &jest{stream: s}, &tap{stream: s}, &compiler{s},
+		&cmake{stream: s}, &makeTool{stream: s}, &ctest{s}, &gtest{stream: s}, &jest{stream: s}, &tap{stream: s}, &compiler{s},
 	}
 	return s
 }

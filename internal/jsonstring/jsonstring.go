@@ -4,11 +4,12 @@ package jsonstring
 
 import (
 	"bytes"
-	"encoding/json"
 	"strconv"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/aircoding/air/internal/plainjson"
 )
 
 // Literal is a string of a JSON text, as it is written there.
@@ -143,11 +144,9 @@ func second(text []byte) rune {
 
 // Quote is the literal of a string, quotes included.
 func Quote(s string) []byte {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if encoder.Encode(s) != nil {
+	quoted, err := plainjson.Marshal(s)
+	if err != nil {
 		return []byte(`""`) // a string always encodes
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return quoted
 }

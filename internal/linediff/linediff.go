@@ -1,42 +1,63 @@
-// Package linediff writes what changed between two contents as a unified diff that git
-// and patch apply. It knows no files.
+// Package linediff finds what changed between two contents, as hunks that git and patch
+// apply. It knows no files.
 package linediff
 
 import (
 	"bytes"
-	"fmt"
+	"context"
+	"errors"
 	"strings"
+
+	"github.com/aircoding/air/internal/patch"
 )
 
-// context is how many unchanged lines a hunk has around its changes.
-const context = 3
+const (
+	// around is how many unchanged lines a hunk has around its changes.
+	around = 3
+	// maxLines and maxBytes bound what lies between the first and the last difference, of
+	// both contents together. What is held is in proportion to it.
+	maxLines = 2_000_000
+	maxBytes = 128 << 20
+)
 
-// Unified returns the difference between two contents as git writes it, nil when there is
-// none. A name of "" stands for a file that does not exist. Lines end with \n alone; any
-// other byte is part of its line. Of very different contents the diff is correct, but not
-// the smallest: time is linear in the contents. Memory is 64 bytes for each line between
-// the first and the last that differ, and the diff.
-func Unified(oldName, newName string, old, new []byte) []byte {
+// ErrTooLarge is that too much lies between the first and the last difference.
+var ErrTooLarge = errors.New("the contents are too large and too different for a diff")
+
+// Hunks returns the difference between two contents, nil when there is none. Lines end with
+// \n alone; any other byte is part of its line. Of very different contents it is correct,
+// but not the smallest: the time for it is bounded. It ends with the cause of ctx.
+func Hunks(ctx context.Context, old, new []byte) ([]patch.Hunk, error) {
 	if bytes.Equal(old, new) {
-		return nil
+		return nil, nil
 	}
 	start, end := shared(old, new)
-	t := texts{old: split(old[start : len(old)-end]), new: split(new[start : len(new)-end])}
-	t.before = bytes.Count(old[:start], []byte{'\n'})
-	var out bytes.Buffer
-	fmt.Fprintf(&out, "--- %s\n+++ %s\n", header("a/", oldName), header("b/", newName))
-	for _, h := range hunks(t.changes()) {
-		t.write(&out, h)
+	before := bytes.Count(old[:start], []byte{'\n'})
+	old, new = old[start:len(old)-end], new[start:len(new)-end]
+	if len(old)+len(new) > maxBytes || bytes.Count(old, []byte{'\n'})+bytes.Count(new, []byte{'\n'}) > maxLines {
+		return nil, ErrTooLarge
 	}
-	return out.Bytes()
+	t := texts{old: split(string(old)), new: split(string(new))}
+	changes, err := t.changes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []patch.Hunk
+	for first, i := 0, 1; i <= len(changes); i++ {
+		if i < len(changes) && changes[i].old-changes[i-1].oldEnd <= 2*around {
+			continue // their lines around touch
+		}
+		all = append(all, t.hunk(before, changes[first:i]))
+		first = i
+	}
+	return all, nil
 }
 
 // shared is how many bytes at the beginning and at the end need no look: whole lines that
-// are the same in both, but for those that may be context.
+// are the same in both, but for those that may be in a hunk.
 func shared(old, new []byte) (start, end int) {
 	start = commonPrefix(old, new)
 	rest := min(len(old), len(new)) - start
-	for range context + 1 {
+	for range around + 1 {
 		start = bytes.LastIndexByte(old[:start], '\n')
 		if start < 0 {
 			start = 0
@@ -47,7 +68,7 @@ func shared(old, new []byte) (start, end int) {
 		start++
 	}
 	tail := old[len(old)-commonSuffix(old[len(old)-rest:], new[len(new)-rest:]):]
-	for range context + 1 {
+	for range around + 1 {
 		_, tail, _ = bytes.Cut(tail, []byte{'\n'})
 	}
 	return start, len(tail)
@@ -78,101 +99,42 @@ func commonSuffix(a, b []byte) int {
 	return len(a) - n
 }
 
-// header is a name as git writes it: quoted where it would be misread, and ended by a tab
-// where it has blanks.
-func header(prefix, name string) string {
-	switch {
-	case name == "":
-		return "/dev/null"
-	case strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f || r == '"' || r == '\\' }):
-		return quote(prefix + name)
-	case strings.Contains(name, " "):
-		return prefix + name + "\t"
-	}
-	return prefix + name
-}
-
-// quote writes a name as a string in C, with octal escapes.
-func quote(name string) string {
-	var out strings.Builder
-	out.WriteByte('"')
-	for _, c := range []byte(name) {
-		switch {
-		case c == '"' || c == '\\':
-			out.Write([]byte{'\\', c})
-		case c < ' ' || c >= 0x7f:
-			fmt.Fprintf(&out, `\%03o`, c)
-		default:
-			out.WriteByte(c)
+// hunk takes changes that are near each other, behind so many lines that are left out.
+func (t *texts) hunk(skipped int, changes []change) patch.Hunk {
+	first, last := changes[0], changes[len(changes)-1]
+	before, after := min(around, first.old), min(around, len(t.old)-last.oldEnd)
+	h := patch.Hunk{OldCount: last.oldEnd - first.old + before + after, NewCount: last.newEnd - first.new + before + after}
+	h.OldStart = lineOf(skipped+first.old-before, h.OldCount)
+	h.NewStart = lineOf(skipped+first.new-before, h.NewCount)
+	put := func(op byte, lines []string) {
+		for _, line := range lines {
+			h.Lines = append(h.Lines, patch.Line{Op: op, Text: line})
 		}
 	}
-	return out.String() + `"`
-}
-
-// hunk is a run of changes that are near each other, with its context still to come.
-type hunk []change
-
-// hunks joins changes whose context touches.
-func hunks(changes []change) []hunk {
-	var all []hunk
-	start := 0
-	for i := 1; i <= len(changes); i++ {
-		if i < len(changes) && changes[i].old-changes[i-1].oldEnd <= 2*context {
-			continue
-		}
-		all = append(all, changes[start:i])
-		start = i
-	}
-	return all
-}
-
-func (t *texts) write(out *bytes.Buffer, h hunk) {
-	first, last := h[0], h[len(h)-1]
-	before := min(context, first.old)
-	after := min(context, len(t.old)-last.oldEnd)
-	oldCount, newCount := last.oldEnd-first.old+before+after, last.newEnd-first.new+before+after
-	fmt.Fprintf(out, "@@ -%s +%s @@\n", span(t.before+first.old-before, oldCount), span(t.before+first.new-before, newCount))
 	at := first.old - before
-	for _, c := range h {
-		put(out, ' ', t.old[at:c.old])
-		put(out, '-', t.old[c.old:c.oldEnd])
-		put(out, '+', t.new[c.new:c.newEnd])
+	for _, c := range changes {
+		put(' ', t.old[at:c.old])
+		put('-', t.old[c.old:c.oldEnd])
+		put('+', t.new[c.new:c.newEnd])
 		at = c.oldEnd
 	}
-	put(out, ' ', t.old[at:at+after])
+	put(' ', t.old[at:at+after])
+	return h
 }
 
-// span is where lines lie, counted from 1; a span of none is behind the line it names.
-func span(start, count int) string {
-	switch count {
-	case 0:
-		return fmt.Sprintf("%d,0", start)
-	case 1:
-		return fmt.Sprint(start + 1)
+// lineOf is where lines lie, counted from 1; a run of none is behind the line it names.
+func lineOf(start, count int) int {
+	if count == 0 {
+		return start
 	}
-	return fmt.Sprintf("%d,%d", start+1, count)
-}
-
-func put(out *bytes.Buffer, mark byte, lines [][]byte) {
-	for _, line := range lines {
-		out.WriteByte(mark)
-		out.Write(line)
-		if line[len(line)-1] != '\n' {
-			out.WriteString("\n\\ No newline at end of file\n")
-		}
-	}
+	return start + 1
 }
 
 // split cuts a content into lines, each with its end.
-func split(content []byte) [][]byte {
-	lines := make([][]byte, 0, bytes.Count(content, []byte{'\n'})+1)
-	for len(content) > 0 {
-		end := bytes.IndexByte(content, '\n') + 1
-		if end == 0 {
-			end = len(content)
-		}
-		lines = append(lines, content[:end:end])
-		content = content[end:]
+func split(content string) []string {
+	lines := strings.SplitAfter(content, "\n")
+	if lines[len(lines)-1] == "" {
+		lines = lines[:len(lines)-1]
 	}
 	return lines
 }

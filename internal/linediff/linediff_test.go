@@ -2,6 +2,8 @@ package linediff
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -10,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/aircoding/air/internal/patch"
 )
 
 func TestUnified(t *testing.T) {
@@ -20,26 +24,70 @@ func TestUnified(t *testing.T) {
 		}
 		return b.String()
 	}
-	for _, c := range []struct{ name, oldName, newName, old, new, want string }{
-		{"same", "f", "f", "a\n", "a\n", ""},
-		{"one line", "f", "f", "a\nb\nc\n", "a\nB\nc\n", "--- a/f\n+++ b/f\n@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n"},
-		{"new file", "", "f", "", "a\n", "--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+a\n"},
-		{"gone", "f", "", "a\nb\n", "", "--- a/f\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-a\n-b\n"},
-		{"newline lost", "f", "f", "a\n", "a", "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n+a\n\\ No newline at end of file\n"},
-		{"none on both sides", "f", "f", "x\na", "y\na", "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n-x\n+y\n a\n\\ No newline at end of file\n"},
-		{"line ends", "f", "f", "a\r\n", "a\n", "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\r\n+a\n"},
-		{"context", "f", "f", numbers(1, 20), strings.Replace(numbers(1, 20), "10\n", "", 1),
-			"--- a/f\n+++ b/f\n@@ -7,7 +7,6 @@\n 7\n 8\n 9\n-10\n 11\n 12\n 13\n"},
-		{"six lines between: one hunk", "f", "f", "x\n" + numbers(1, 6) + "x\n", "y\n" + numbers(1, 6) + "y\n",
-			"--- a/f\n+++ b/f\n@@ -1,8 +1,8 @@\n-x\n+y\n 1\n 2\n 3\n 4\n 5\n 6\n-x\n+y\n"},
-		{"seven: two", "f", "f", "x\n" + numbers(1, 7) + "x\n", "y\n" + numbers(1, 7) + "y\n",
-			"--- a/f\n+++ b/f\n@@ -1,4 +1,4 @@\n-x\n+y\n 1\n 2\n 3\n@@ -6,4 +6,4 @@\n 5\n 6\n 7\n-x\n+y\n"},
-		{"blank in the name", "a b", "ä", "", "x\n", "--- a/a b\t\n+++ b/ä\n@@ -0,0 +1 @@\n+x\n"},
-		{"odd name", "a\"\\\n\u00e4", "f", "", "x\n", "--- \"a/a\\\"\\\\\\012\\303\\244\"\n+++ b/f\n@@ -0,0 +1 @@\n+x\n"},
+	for _, c := range []struct{ name, old, new, want string }{
+		{"same", "a\n", "a\n", ""},
+		{"one line", "a\nb\nc\n", "a\nB\nc\n", "@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n"},
+		{"new file", "", "a\n", "@@ -0,0 +1 @@\n+a\n"},
+		{"gone", "a\nb\n", "", "@@ -1,2 +0,0 @@\n-a\n-b\n"},
+		{"newline lost", "a\n", "a", "@@ -1 +1 @@\n-a\n+a\n\\ No newline at end of file\n"},
+		{"none on both sides", "x\na", "y\na", "@@ -1,2 +1,2 @@\n-x\n+y\n a\n\\ No newline at end of file\n"},
+		{"line ends", "a\r\n", "a\n", "@@ -1 +1 @@\n-a\r\n+a\n"},
+		{"context", numbers(1, 20), strings.Replace(numbers(1, 20), "10\n", "", 1),
+			"@@ -7,7 +7,6 @@\n 7\n 8\n 9\n-10\n 11\n 12\n 13\n"},
+		{"six lines between: one hunk", "x\n" + numbers(1, 6) + "x\n", "y\n" + numbers(1, 6) + "y\n",
+			"@@ -1,8 +1,8 @@\n-x\n+y\n 1\n 2\n 3\n 4\n 5\n 6\n-x\n+y\n"},
+		{"seven: two", "x\n" + numbers(1, 7) + "x\n", "y\n" + numbers(1, 7) + "y\n",
+			"@@ -1,4 +1,4 @@\n-x\n+y\n 1\n 2\n 3\n@@ -6,4 +6,4 @@\n 5\n 6\n 7\n-x\n+y\n"},
 	} {
-		if got := string(Unified(c.oldName, c.newName, []byte(c.old), []byte(c.new))); got != c.want {
+		if got := string(unified(t, []byte(c.old), []byte(c.new))); got != c.want {
 			t.Errorf("%s:\n%q\nwant\n%q", c.name, got, c.want)
 		}
+	}
+}
+
+// unified is a diff without the names of a file.
+func unified(t testing.TB, old, new []byte) []byte {
+	t.Helper()
+	hunks, err := Hunks(t.Context(), old, new)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []byte(patch.FormatHunks(hunks))
+}
+
+// What is too large or takes too long is refused, or is not the smallest; its cost is bounded.
+func TestBounds(t *testing.T) {
+	lines := bytes.Repeat([]byte("a\n"), 1_500_000)
+	more := bytes.Repeat([]byte("\n\n\n\n"), 1_500_000)
+	if _, err := Hunks(t.Context(), lines, more); err != ErrTooLarge {
+		t.Error(err)
+	}
+	if _, err := Hunks(t.Context(), make([]byte, 70<<20), bytes.Repeat([]byte{1}, 70<<20)); err != ErrTooLarge {
+		t.Error(err)
+	}
+	if _, err := Hunks(t.Context(), lines, append(lines, 'b')); err != nil { // almost the same
+		t.Error(err)
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := Hunks(stopped, []byte("a\n"), []byte("b\n")); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	random := rand.New(rand.NewPCG(7, 8))
+	var a, b bytes.Buffer
+	for range 400_000 {
+		fmt.Fprintf(&a, "%d\n", random.IntN(50))
+		fmt.Fprintf(&b, "%d\n", random.IntN(50))
+	}
+	started := time.Now()
+	diff := unified(t, a.Bytes(), b.Bytes())
+	if took := time.Since(started); took > 60*time.Second {
+		t.Errorf("it took %v", took)
+	} else {
+		t.Log(took)
+	}
+	if !bytes.Equal(undiff(a.Bytes(), diff), b.Bytes()) {
+		t.Error("the diff makes something else")
 	}
 }
 
@@ -50,8 +98,12 @@ func TestSmallest(t *testing.T) {
 	for range 2000 {
 		a, b := randomLines(random, 12, 3), randomLines(random, 12, 3)
 		changed := 0
-		s := texts{old: split(a), new: split(b)}
-		for _, c := range s.changes() {
+		s := texts{old: split(string(a)), new: split(string(b))}
+		changes, err := s.changes(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range changes {
 			changed += c.oldEnd - c.old + c.newEnd - c.new
 		}
 		if want := len(s.old) + len(s.new) - 2*common(s.old, s.new); changed != want {
@@ -61,14 +113,14 @@ func TestSmallest(t *testing.T) {
 }
 
 // common is the length of a longest common subsequence.
-func common(a, b [][]byte) int {
+func common(a, b []string) int {
 	row := make([]int, len(b)+1)
 	for i := range a {
 		above := 0
 		for j := range b {
 			diagonal := above
 			above = row[j+1]
-			if bytes.Equal(a[i], b[j]) {
+			if a[i] == b[j] {
 				row[j+1] = diagonal + 1
 			} else {
 				row[j+1] = max(row[j+1], row[j])
@@ -91,14 +143,14 @@ func randomLines(random *rand.Rand, most, words int) []byte {
 
 // edited makes a few changes to a content.
 func edited(random *rand.Rand, content []byte) []byte {
-	lines := split(content)
+	lines := split(string(content))
 	for range random.IntN(6) {
 		at := random.IntN(len(lines) + 1)
 		end := min(len(lines), at+random.IntN(4))
-		more := split(randomLines(random, 3, 20))
+		more := split(string(randomLines(random, 3, 20)))
 		lines = append(lines[:at:at], append(more, lines[end:]...)...)
 	}
-	return bytes.Join(lines, nil)
+	return []byte(strings.Join(lines, ""))
 }
 
 // git and GNU patch make the new content of the old one.
@@ -119,7 +171,7 @@ func TestPeersApply(t *testing.T) {
 		if len(old) == 0 || len(next) == 0 || bytes.Equal(old, next) {
 			continue // an empty one is a file that is made or removed, which the table has
 		}
-		diff := Unified("f x", "f x", old, next)
+		diff := append([]byte("--- a/f x\t\n+++ b/f x\t\n"), unified(t, old, next)...)
 		for name, apply := range map[string][]string{
 			"git":   {"git", "apply", "--whitespace=nowarn", "-"},
 			"patch": {"patch", "--binary", "-s", "-p1", "--fuzz=0"},
@@ -175,7 +227,7 @@ func TestLarge(t *testing.T) {
 		"no line in common": {a.String(), strings.ReplaceAll(a.String(), "\n", "!\n")},
 	} {
 		started := time.Now()
-		diff := Unified("f x", "f x", []byte(pair[0]), []byte(pair[1]))
+		diff := append([]byte("--- a/f x\t\n+++ b/f x\t\n"), unified(t, []byte(pair[0]), []byte(pair[1]))...)
 		took := time.Since(started)
 		if got := applied(t, t.TempDir(), []string{"patch", "--binary", "-s", "-p1", "--fuzz=0"}, []byte(pair[0]), diff); string(got) != pair[1] {
 			t.Errorf("%s: patch makes something else of it", name)
@@ -189,7 +241,7 @@ func TestLarge(t *testing.T) {
 func FuzzUnified(f *testing.F) {
 	f.Add([]byte("a\nb\n"), []byte("a\nc"))
 	f.Fuzz(func(t *testing.T, old, next []byte) {
-		diff := Unified("f", "f", old, next)
+		diff := unified(t, old, next)
 		if got := undiff(old, diff); !bytes.Equal(got, next) {
 			t.Errorf("%q and %q make %q\n%s", old, next, got, diff)
 		}
@@ -198,17 +250,14 @@ func FuzzUnified(f *testing.F) {
 
 // undiff applies a diff by its signs and counts alone.
 func undiff(old, diff []byte) []byte {
-	if diff == nil {
-		return old
-	}
-	lines, at := split(old), 0
-	var out [][]byte
+	lines, at := split(string(old)), 0
+	var out []string
 	var last byte
-	for _, line := range split(diff)[2:] {
+	for _, line := range split(string(diff)) {
 		switch line[0] {
 		case '@':
 			var start, count int
-			if n, _ := fmt.Sscanf(string(line), "@@ -%d,%d", &start, &count); n == 1 {
+			if n, _ := fmt.Sscanf(line, "@@ -%d,%d", &start, &count); n == 1 {
 				count = 1
 			}
 			if count == 0 {
@@ -224,10 +273,10 @@ func undiff(old, diff []byte) []byte {
 			out = append(out, line[1:])
 		case '\\':
 			if last == '+' {
-				out[len(out)-1] = bytes.TrimSuffix(out[len(out)-1], []byte("\n"))
+				out[len(out)-1] = strings.TrimSuffix(out[len(out)-1], "\n")
 			}
 		}
 		last = line[0]
 	}
-	return bytes.Join(append(out, lines[at:]...), nil)
+	return []byte(strings.Join(append(out, lines[at:]...), ""))
 }

@@ -1,51 +1,59 @@
 package linediff
 
 import (
-	"bytes"
-	"hash/maphash"
+	"context"
 	"slices"
 )
 
 // change says that the lines [old, oldEnd) became [new, newEnd).
 type change struct{ old, oldEnd, new, newEnd int }
 
-// texts are two contents as lines, with a hash of each line that may differ.
+// texts are two contents as lines, with a number for each line that may differ: the same for
+// the same lines.
 type texts struct {
-	old, new         [][]byte
-	before           int // lines at the beginning that are left out
-	oldSums, newSums []uint64
-	changed          []change
+	old, new       []string
+	oldIDs, newIDs []int32
+	compared       int // in all searches
+	changed        []change
 }
 
 // changes lists what differs, in order; two neighbours have a common line between them.
-func (t *texts) changes() []change {
+func (t *texts) changes(ctx context.Context) ([]change, error) {
 	at := 0
-	for at < min(len(t.old), len(t.new)) && bytes.Equal(t.old[at], t.new[at]) {
+	for at < min(len(t.old), len(t.new)) && t.old[at] == t.new[at] {
 		at++
 	}
 	oldEnd, newEnd := len(t.old), len(t.new)
-	for oldEnd > at && newEnd > at && bytes.Equal(t.old[oldEnd-1], t.new[newEnd-1]) {
+	for oldEnd > at && newEnd > at && t.old[oldEnd-1] == t.new[newEnd-1] {
 		oldEnd, newEnd = oldEnd-1, newEnd-1
 	}
-	seed := maphash.MakeSeed()
-	t.oldSums, t.newSums = sums(seed, t.old[:oldEnd], at), sums(seed, t.new[:newEnd], at)
+	numbers := map[string]int32{}
+	t.oldIDs, t.newIDs = ids(numbers, t.old[:oldEnd], at), ids(numbers, t.new[:newEnd], at)
 	for x, y := at, at; x < oldEnd || y < newEnd; {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if t.compared > maxAllCompared {
+			t.add(change{x, oldEnd, y, newEnd})
+			break
+		}
 		x, y = t.advance(x, y, oldEnd, newEnd)
 	}
-	return t.changed
+	return t.changed, nil
 }
 
-// sums hashes the lines from start on.
-func sums(seed maphash.Seed, lines [][]byte, start int) []uint64 {
-	all := make([]uint64, len(lines))
+// ids numbers the lines from start on.
+func ids(numbers map[string]int32, lines []string, start int) []int32 {
+	all := make([]int32, len(lines))
 	for i := start; i < len(lines); i++ {
-		all[i] = maphash.Bytes(seed, lines[i])
+		id, known := numbers[lines[i]]
+		if !known {
+			id = int32(len(numbers))
+			numbers[lines[i]] = id
+		}
+		all[i] = id
 	}
 	return all
-}
-
-func (t *texts) same(x, y int) bool {
-	return t.oldSums[x] == t.newSums[y] && bytes.Equal(t.old[x], t.new[y])
 }
 
 const (
@@ -54,6 +62,8 @@ const (
 	maxSteps = 512
 	// maxCompared bounds the comparisons of one search.
 	maxCompared = 1 << 22
+	// maxAllCompared bounds those of all: what is left then is one change.
+	maxAllCompared = 1 << 26
 )
 
 // search is one run of the greedy algorithm of Myers, "An O(ND) difference algorithm and
@@ -63,17 +73,15 @@ type search struct {
 	*texts
 	x, y, width, height int
 	ends                [][]int32
-	compared            int
+	started             int // what was compared before
 }
 
 // advance finds changes from (x, y) on, as far as one search gets, and returns where it
 // got to: the end, or the furthest point that few enough changes lead to.
 func (t *texts) advance(x, y, oldEnd, newEnd int) (int, int) {
-	s := search{texts: t, x: x, y: y, width: oldEnd - x, height: newEnd - y}
-	k := 0
+	s := search{texts: t, x: x, y: y, width: oldEnd - x, height: newEnd - y, started: t.compared}
 	for d := 0; ; d++ {
-		var done bool
-		if k, done = s.round(d); done || d == maxSteps || s.compared > maxCompared {
+		if k, done := s.round(d); done || d == maxSteps || t.compared-s.started > maxCompared {
 			s.keep(d, k)
 			end := int(s.ends[d][k+d])
 			return x + end, y + end - k
@@ -89,15 +97,16 @@ func (s *search) round(d int) (best int, done bool) {
 	most := -1
 	for k := -d; k <= d; k += 2 {
 		x := s.start(d, k)
+		s.compared++
 		if x < 0 || x > s.width || x-k > s.height {
 			row[k+d] = -1
 			continue
 		}
 		from := x
-		for x < s.width && x-k < s.height && s.same(s.x+x, s.y+x-k) {
+		for x < s.width && x-k < s.height && s.oldIDs[s.x+x] == s.newIDs[s.y+x-k] {
 			x++
 		}
-		s.compared += x - from + 1
+		s.compared += x - from
 		row[k+d] = int32(x)
 		if 2*x-k > most {
 			best, most = k, 2*x-k

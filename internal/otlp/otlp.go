@@ -3,12 +3,13 @@
 package otlp
 
 import (
-	"encoding/json"
 	"io"
 	"maps"
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/aircoding/air/internal/plainjson"
 )
 
 // Span is one operation with a beginning and an end.
@@ -50,10 +51,14 @@ func Encode(w io.Writer, resource Attributes, scope string, spans []Span) error 
 	for i, s := range spans {
 		all[i] = s.encode()
 	}
-	return json.NewEncoder(w).Encode(requestJSON{[]resourceJSON{{
+	line, err := plainjson.Marshal(requestJSON{[]resourceJSON{{
 		Resource:   attributesJSON{resource.encode()},
 		ScopeSpans: []scopeJSON{{Scope: nameJSON{scope}, Spans: all}},
 	}}})
+	if err == nil {
+		_, err = w.Write(append(line, '\n'))
+	}
+	return err
 }
 
 type requestJSON struct {

@@ -20,17 +20,26 @@ type Reject struct {
 	Reason string
 }
 
-// maxCompared bounds how many lines are compared in one Apply.
-const maxCompared = 50_000_000
+// Work counts what was done for all files of a patch, whose sum is bounded.
+type Work struct{ compared int }
+
+// maxCompared bounds how many lines are compared for a patch; a long line counts for more.
+const (
+	maxCompared  = 50_000_000
+	comparedLong = 64
+)
+
+func (w *Work) spent() bool { return w.compared > maxCompared }
 
 // Apply applies the hunks of a file, each where its lines are found, unchanged, nearest to
 // where it says, and behind the hunk before it. A hunk without lines of context before it
 // that begins at the first line has to be there, one without lines of context behind has
-// to be at the end, as with git apply.
-func Apply(content string, hunks []Hunk) Result {
-	a := applying{source: splitLines(content), left: maxCompared}
-	if content == "" {
-		a.source = nil
+// to be at the end, as with git apply. Once the work for the patch is too much, what is left is
+// rejected.
+func Apply(content string, hunks []Hunk, work *Work) Result {
+	a := applying{work: work}
+	if !work.spent() {
+		a.source = splitLines(content)
 	}
 	for i := range hunks {
 		a.hunk(i, &hunks[i])
@@ -46,7 +55,7 @@ type applying struct {
 	next   int // the first line of source that is not in out
 	out    strings.Builder
 	lines  int // in out
-	left   int // comparisons
+	work   *Work
 	result Result
 }
 
@@ -125,7 +134,7 @@ func (a *applying) find(h *Hunk, before []string) (at int, ok bool) {
 		if distance > 0 && start-distance >= low && a.match(start-distance, before) {
 			return start - distance, true
 		}
-		if a.left <= 0 {
+		if a.work.spent() {
 			return 0, false
 		}
 	}
@@ -133,19 +142,19 @@ func (a *applying) find(h *Hunk, before []string) (at int, ok bool) {
 }
 
 func (a *applying) match(at int, before []string) bool {
-	a.left--
+	a.work.compared++
 	for i, line := range before {
 		if a.source[at+i] != line {
 			return false
 		}
-		a.left--
+		a.work.compared += 1 + len(line)/comparedLong
 	}
 	return true
 }
 
 // reason says which line is another one, where the hunk says that it is.
 func (a *applying) reason(h *Hunk, before []string) string {
-	if a.left <= 0 {
+	if a.work.spent() {
 		return "looking for its lines was given up: the file and the patch are too large for each other"
 	}
 	at := max(a.stated(h), a.next)

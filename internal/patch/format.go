@@ -23,12 +23,12 @@ func (f *File) format(b *strings.Builder) {
 	if fresh == "" {
 		fresh = old
 	}
-	fmt.Fprintf(b, "diff --git %s %s\n", quote("a/"+old), quote("b/"+fresh))
+	fmt.Fprintf(b, "diff --git %s %s\n", Quote("a/"+old), Quote("b/"+fresh))
 	f.formatKind(b)
 	if len(f.Hunks) == 0 {
 		return
 	}
-	from, to := quote("a/"+old)+tab(old), quote("b/"+fresh)+tab(fresh)
+	from, to := Quote("a/"+old)+tab(old), Quote("b/"+fresh)+tab(fresh)
 	if f.Kind == Create {
 		from = devNull
 	}
@@ -36,9 +36,18 @@ func (f *File) format(b *strings.Builder) {
 		to = devNull
 	}
 	fmt.Fprintf(b, "--- %s\n+++ %s\n", from, to)
-	for _, h := range f.Hunks {
-		h.format(b)
+	for i := range f.Hunks {
+		f.Hunks[i].format(b)
 	}
+}
+
+// FormatHunks writes hunks without the names of a file.
+func FormatHunks(hunks []Hunk) string {
+	var b strings.Builder
+	for i := range hunks {
+		hunks[i].format(&b)
+	}
+	return b.String()
 }
 
 // tab ends a name with blanks.
@@ -63,9 +72,9 @@ func (f *File) formatKind(b *strings.Builder) {
 	}
 	switch f.Kind {
 	case Rename:
-		fmt.Fprintf(b, "rename from %s\nrename to %s\n", quote(f.Old), quote(f.New))
+		fmt.Fprintf(b, "rename from %s\nrename to %s\n", Quote(f.Old), Quote(f.New))
 	case Copy:
-		fmt.Fprintf(b, "copy from %s\ncopy to %s\n", quote(f.Old), quote(f.New))
+		fmt.Fprintf(b, "copy from %s\ncopy to %s\n", Quote(f.Old), Quote(f.New))
 	}
 }
 

@@ -44,8 +44,7 @@ func (p *parser) gitFile() error {
 		return err
 	}
 	if len(f.Hunks) == 0 && (h.namesSeen || f.Kind == Modify && f.Mode == 0) {
-		p.at = start
-		return p.bad("%s: the patch says nothing of what changes", f.Name())
+		return badAt(start, "%s: the patch says nothing of what changes", f.Name())
 	}
 	return p.add(f)
 }
@@ -118,10 +117,9 @@ func (p *parser) gitValue(h *gitHeader, key, value string) (err error) {
 func (p *parser) mode(value string, h *gitHeader) (fs.FileMode, error) {
 	bits, err := strconv.ParseUint(strings.TrimSpace(value), 8, 32)
 	if err != nil {
-		p.at--
-		return 0, p.bad("%.40q is no mode of a file", value)
+		return 0, badAt(p.at-1, "%.40q is no mode of a file", value)
 	}
-	what := ""
+	var what string
 	switch bits &^ 0o7777 {
 	case 0o100000:
 		return fs.FileMode(bits & 0o777), nil

@@ -101,8 +101,7 @@ func (p *parser) gitKind(h *gitHeader, start int) (File, error) {
 	}
 	switch {
 	case howMany(created, deleted, h.renamed, h.copied) > 1 || created && h.old != "" || deleted && h.fresh != "":
-		p.at = start
-		return f, p.bad("what is said of the file does not fit together: new, deleted, renamed, copied or none of these is wanted")
+		return f, badAt(start, "what is said of the file does not fit together: new, deleted, renamed, copied or none of these is wanted")
 	case created:
 		f.Kind, f.Old = Create, ""
 	case deleted:
@@ -132,14 +131,11 @@ func (p *parser) checkNames(f *File, start int) error {
 	case lacking && fault.Is(p.lost, fault.PermissionDenied):
 		return p.lost
 	case lacking:
-		p.at = start
-		return p.bad("the name of the file is missing, or nothing is left of it without its first %d parts", p.strip).WithHint("strip is how many leading parts of the names go: 1 for a/ and b/")
+		return badAt(start, "the name of the file is missing, or nothing is left of it without its first %d parts", p.strip).WithHint("strip is how many leading parts of the names go: 1 for a/ and b/")
 	case moved && f.Old == f.New:
-		p.at = start
-		return p.bad("%s is renamed or copied to itself", f.New)
+		return badAt(start, "%s is renamed or copied to itself", f.New)
 	case f.Kind == Modify && f.Old != f.New:
-		p.at = start
-		return p.bad("the names %.200q and %.200q differ, and the patch does not say that the file is renamed", f.Old, f.New)
+		return badAt(start, "the names %.200q and %.200q differ, and the patch does not say that the file is renamed", f.Old, f.New)
 	}
 	return nil
 }

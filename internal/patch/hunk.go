@@ -32,11 +32,9 @@ func (p *parser) hunksOf(f *File) error {
 	}
 	switch {
 	case f.Kind == Create && old > 0:
-		p.at = start
-		return p.bad("%s is a new file, and the hunks take lines from what it held before", f.New)
+		return badAt(start, "%s is a new file, and the hunks take lines from what it held before", f.New)
 	case f.Kind == Delete && fresh > 0:
-		p.at = start
-		return p.bad("%s is deleted, and the hunks leave lines in it", f.Old)
+		return badAt(start, "%s is deleted, and the hunks leave lines in it", f.Old)
 	}
 	return nil
 }

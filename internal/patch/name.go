@@ -1,6 +1,7 @@
 package patch
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -67,9 +68,11 @@ func unquote(s string) (name, rest string, ok bool) {
 	return "", "", false
 }
 
+// escapes in C's quotes, and what they mean.
+const letters, meanings = `abtnvfr"\`, "\a\b\t\n\v\f\r\"\\"
+
 // unescape reads what follows a backslash, and says how long it is.
 func unescape(s string) (c byte, length int, ok bool) {
-	const letters, meanings = `abtnvfr"\`, "\a\b\t\n\v\f\r\"\\"
 	if s == "" {
 		return 0, 0, false
 	}
@@ -83,12 +86,23 @@ func unescape(s string) (c byte, length int, ok bool) {
 	return byte(n), 3, err == nil
 }
 
-// quote writes a name as git does where it has to be quoted.
-func quote(name string) string {
-	if !strings.ContainsAny(name, "\"\\") {
+// Quote writes a name as git does: in C's quotes where it would be misread.
+func Quote(name string) string {
+	if !strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f || r == '"' || r == '\\' }) {
 		return name
 	}
-	return `"` + strings.NewReplacer(`"`, `\"`, `\`, `\\`).Replace(name) + `"`
+	var b strings.Builder
+	for _, c := range []byte(name) {
+		switch i := strings.IndexByte(meanings, c); {
+		case i >= 0:
+			b.Write([]byte{'\\', letters[i]})
+		case c < ' ' || c >= 0x7f:
+			fmt.Fprintf(&b, `\%03o`, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return `"` + b.String() + `"`
 }
 
 // stripped takes n leading parts off a name.

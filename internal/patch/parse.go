@@ -9,26 +9,26 @@ import (
 )
 
 const (
-	// MaxBytes bounds the text of a patch.
-	MaxBytes = 16 << 20
-	// MaxFiles bounds how many files a patch may be about.
-	MaxFiles = 1000
+	// maxBytes bounds the text of a patch.
+	maxBytes = 16 << 20
+	// maxFiles bounds how many files a patch may change, a renamed one counted twice.
+	maxFiles = 1000
 	maxHunks = 100_000
 )
 
 // Parse reads a patch. strip is how many leading parts of each name go, as with patch -p.
 // Text before, between and after the files is passed over.
 func Parse(patch string, strip int) ([]File, error) {
-	if len(patch) > MaxBytes {
-		return nil, fault.New(fault.InvalidInput, "patch_size", "the patch has %d bytes, the limit is %d", len(patch), MaxBytes)
+	if len(patch) > maxBytes {
+		return nil, fault.New(fault.InvalidInput, "patch_size", "the patch has %d bytes, the limit is %d", len(patch), maxBytes)
 	}
 	p := &parser{lines: splitLines(patch), strip: strip}
 	for p.at < len(p.lines) {
 		if err := p.next(); err != nil {
 			return nil, err
 		}
-		if len(p.files) > MaxFiles {
-			return nil, p.bad("the patch is about more than %d files", MaxFiles)
+		if p.changed > maxFiles {
+			return nil, p.bad("the patch changes more than %d files", maxFiles)
 		}
 	}
 	if len(p.files) == 0 {
@@ -49,12 +49,13 @@ func splitLines(s string) []string {
 
 // parser is one patch being read.
 type parser struct {
-	lines []string
-	at    int // the line to read next
-	strip int
-	files []File
-	hunks int
-	lost  error // why there is no name in the line diff --git
+	lines   []string
+	at      int // the line to read next
+	strip   int
+	files   []File
+	hunks   int
+	changed int   // files
+	lost    error // why there is no name in the line diff --git
 }
 
 // line is the one at an offset from the next, without its line end; "" behind the last.
@@ -68,8 +69,11 @@ func (p *parser) line(offset int) string {
 func chomp(line string) string { return strings.TrimSuffix(line, "\n") }
 
 // bad is why the patch cannot be read, with the line that is to be read next.
-func (p *parser) bad(format string, args ...any) *fault.Error {
-	return fault.New(fault.InvalidInput, "bad_patch", "line %d of the patch: "+format, append([]any{p.at + 1}, args...)...)
+func (p *parser) bad(format string, args ...any) *fault.Error { return badAt(p.at, format, args...) }
+
+// badAt counts lines from 0.
+func badAt(at int, format string, args ...any) *fault.Error {
+	return fault.New(fault.InvalidInput, "bad_patch", "line %d of the patch: "+format, append([]any{at + 1}, args...)...)
 }
 
 var binaryFiles = regexp.MustCompile(`^Binary files (.*) differ\r?$`)
@@ -114,23 +118,16 @@ func binary(name string) *fault.Error {
 
 // add ends a file's part.
 func (p *parser) add(f File) error {
-	for _, name := range f.names() {
-		if err := checkName(name); err != nil {
-			return err
+	for _, name := range []string{f.Old, f.New} {
+		if name != "" {
+			if err := checkName(name); err != nil {
+				return err
+			}
 		}
 	}
 	p.files = append(p.files, f)
+	p.changed += len(f.Changed())
 	return nil
-}
-
-func (f *File) names() []string {
-	if f.Old == "" || f.Old == f.New {
-		return []string{f.New}
-	}
-	if f.New == "" {
-		return []string{f.Old}
-	}
-	return []string{f.Old, f.New}
 }
 
 // plainFile reads a file as diff -u writes it.

@@ -2,8 +2,10 @@ package patch_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/patch"
@@ -68,7 +70,7 @@ func TestParseRefuses(t *testing.T) {
 		says string
 	}{
 		"nothing":                  {"hello\n", "no_patch", "no unified diff"},
-		"empty":                    {"", "no_patch", ""},
+		"empty":                    {"", "no_patch", "no unified diff"},
 		"hunk alone":               {hunk, "bad_patch", "line 1"},
 		"names alone":              {one(""), "bad_patch", "without a hunk"},
 		"count too high":           {one("@@ -1,2 +1 @@\n-a\n+b\n"), "bad_patch", "1 lines of before"},
@@ -76,8 +78,8 @@ func TestParseRefuses(t *testing.T) {
 		"more behind":              {one(hunk + " c\n"), "bad_patch", "more lines"},
 		"no change":                {one("@@ -1 +1 @@\n a\n"), "bad_patch", "changes nothing"},
 		"no hunk line":             {one("@@ -1,2 +1,2 @@\n-a\n+b\nc\n"), "bad_patch", "no line of a hunk"},
-		"header":                   {one("@@ -1 +x @@\n-a\n+b\n"), "bad_patch", ""},
-		"huge number":              {one("@@ -99999999999 +1 @@\n-a\n+b\n"), "bad_patch", ""},
+		"header":                   {one("@@ -1 +x @@\n-a\n+b\n"), "bad_patch", "name of a file without a hunk"},
+		"huge number":              {one("@@ -99999999999 +1 @@\n-a\n+b\n"), "bad_patch", "name of a file without a hunk"},
 		"no newline twice":         {one("@@ -1 +1 @@\n-a\n\\ No newline at end of file\n\\ No newline at end of file\n+b\n"), "bad_patch", "no line end already"},
 		"no newline in the middle": {one("@@ -1,2 +1 @@\n-a\n\\ No newline at end of file\n-c\n+b\n"), "bad_patch", "follows the one with"},
 		"binary":                   {names + "index 1..2 100644\nGIT binary patch\nliteral 1\n", "binary_patch", "f: "},
@@ -99,11 +101,11 @@ func TestParseRefuses(t *testing.T) {
 		"swapped":                  {"diff --git a/f b/g\nrename from f\nrename to g\ndiff --git a/g b/f\nrename from g\nrename to f\n", "duplicate_file", "twice"},
 		"a file becomes a folder":  {"--- a/f\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n--- /dev/null\n+++ b/f/g\n@@ -0,0 +1 @@\n+b\n", "file_and_folder", "f and f/g"},
 		"stripped to nothing":      {"--- f\n+++ f\n" + hunk, "strip", "\"f\" without its first 1 parts"},
-		"control character":        {"--- \"a/f\\ng\"\n+++ \"b/f\\ng\"\n" + hunk, "bad_path", ""},
-		"NUL":                      {"--- a/f\x00g\n+++ b/f\x00g\n" + hunk, "bad_path", ""},
-		"no UTF-8":                 {"--- \"a/\\377\"\n+++ \"b/\\377\"\n" + hunk, "bad_path", ""},
-		"a dot":                    {"--- a/./f\n+++ b/./f\n" + hunk, "bad_path", ""},
-		"two slashes":              {"--- a/x//f\n+++ b/x//f\n" + hunk, "bad_path", ""},
+		"control character":        {"--- \"a/f\\ng\"\n+++ \"b/f\\ng\"\n" + hunk, "bad_path", "without control characters"},
+		"NUL":                      {"--- a/f\x00g\n+++ b/f\x00g\n" + hunk, "bad_path", "without control characters"},
+		"no UTF-8":                 {"--- \"a/\\377\"\n+++ \"b/\\377\"\n" + hunk, "bad_path", "without control characters"},
+		"a dot":                    {"--- a/./f\n+++ b/./f\n" + hunk, "bad_path", "a plain path"},
+		"two slashes":              {"--- a/x//f\n+++ b/x//f\n" + hunk, "bad_path", "a plain path"},
 	} {
 		_, err := patch.Parse(c.text, 1)
 		e := fault.From(err)
@@ -163,7 +165,7 @@ func TestApply(t *testing.T) {
 		"no final newline":  {"1\n2", "@@ -1,2 +1,2 @@\n 1\n-2\n+x\n", "", `line 2 is "2" without a line end, the patch has "2"`},
 		"not at the start":  {"0\n" + ten, "@@ -1,2 +1,2 @@\n-1\n+x\n 2\n", "", `line 1 is "0"`},
 		"not at the end":    {ten + "11\n", "@@ -9,2 +9,3 @@\n 9\n 10\n+x\n", "", "at the end of the file"},
-		"before the last":   {ten, "@@ -7,2 +7,2 @@\n-7\n+x\n 8\n@@ -3,2 +3,2 @@\n-3\n+y\n 4\n", "", ""},
+		"before the last":   {ten, "@@ -7,2 +7,2 @@\n-7\n+x\n 8\n@@ -3,2 +3,2 @@\n-3\n+y\n 4\n", "", `line 9 is "9", the patch has "3"`},
 		"empty context":     {"a\n\nb\n", "@@ -1,3 +1,3 @@\n a\n\n-b\n+c\n", "a\n\nc\n", ""},
 		"no line end of it": {"a\n", "@@ -1 +1 @@\n-a\n+b", "b\n", ""},
 	} {
@@ -172,7 +174,7 @@ func TestApply(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		r := patch.Apply(c.content, files[0].Hunks)
+		r := patch.Apply(c.content, files[0].Hunks, new(patch.Work))
 		if c.want == "" {
 			if len(r.Rejects) != 1 || !strings.Contains(r.Rejects[0].Reason, c.says) {
 				t.Errorf("%s: %q %+v, want %q", name, r.Content, r.Rejects, c.says)
@@ -192,28 +194,68 @@ func TestPlaced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := patch.Apply(content, files[0].Hunks)
+	r := patch.Apply(content, files[0].Hunks, new(patch.Work))
 	got := patch.Format([]patch.File{{Old: "f", New: "f", Hunks: r.Hunks}})
 	if want := "diff --git a/f b/f\n--- a/f\n+++ b/f\n@@ -7,2 +7,3 @@\n 2\n+x\n 3\n@@ -13,2 +14 @@\n-8\n 9\n"; got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
 }
 
-// Work is bounded: hunks that could be anywhere in a large file end soon.
+// Work is bounded for all files of a patch together: hunks that could be anywhere in a large
+// file end soon, however many times that is copied.
 func TestApplyIsBounded(t *testing.T) {
-	lines := strings.Repeat("a\n", 100_000)
-	text := one("@@ -5,50001 +5,50000 @@\n" + strings.Repeat(" a\n", 50_000) + "-b\n")
+	lines := strings.Repeat("a\n", 250_000)
+	text := one("@@ -1000,1002 +1000,1001 @@\n" + strings.Repeat(" a\n", 1000) + "-b\n a\n")
 	files, err := patch.Parse(text, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := patch.Apply(lines, files[0].Hunks); len(r.Rejects) != 1 {
-		t.Errorf("%d rejects", len(r.Rejects))
+	var work patch.Work
+	started := time.Now()
+	for i := range 600 {
+		r := patch.Apply(lines, files[0].Hunks, &work)
+		if len(r.Rejects) != 1 || i > 0 && !strings.Contains(r.Rejects[0].Reason, "given up") {
+			t.Fatalf("%+v", r.Rejects)
+		}
+	}
+	if took := time.Since(started); took > 60*time.Second {
+		t.Errorf("it took %v", took)
 	}
 }
 
-// FuzzPatch: nothing panics, what is read is written and read the same again, and applied
-// as often gives the same.
+// One renamed file is two that change.
+func TestParseBoundsFiles(t *testing.T) {
+	var b strings.Builder
+	for i := range 501 {
+		if i == 500 {
+			if _, err := patch.Parse(b.String(), 1); err != nil {
+				t.Error(err)
+			}
+		}
+		fmt.Fprintf(&b, "diff --git a/f%d b/g%d\nrename from f%d\nrename to g%d\n", i, i, i, i)
+	}
+	if _, err := patch.Parse(b.String(), 1); err == nil || !strings.Contains(err.Error(), "more than 1000 files") {
+		t.Error(err)
+	}
+}
+
+// Names that would be misread are written as git does.
+func TestQuote(t *testing.T) {
+	for name, want := range map[string]string{
+		"f": "f", "a b": "a b", "ä": "ä", "a\"\\\n\x01\u00e4": `"a\"\\\n\001\303\244"`,
+	} {
+		if got := patch.Quote(name); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	got := patch.Format([]patch.File{{Old: "a b", New: "a b", Hunks: []patch.Hunk{{NewStart: 1, NewCount: 1, Lines: []patch.Line{{Op: '+', Text: "x"}}}}}})
+	if want := "diff --git a/a b b/a b\n--- a/a b\t\n+++ b/a b\t\n@@ -0,0 +1 @@\n+x\n\\ No newline at end of file\n"; got != want {
+		t.Errorf("%q", got)
+	}
+}
+
+// FuzzPatch: nothing panics, what is read is written and read the same again, and what is applied and taken
+// back gives what was.
 func FuzzPatch(f *testing.F) {
 	for _, seed := range []string{
 		one("@@ -1 +1 @@\n-a\n+b\n"), "diff --git a/f b/g\nsimilarity index 50%\nrename from f\nrename to g\n--- a/f\n+++ b/g\n@@ -1 +1 @@\n-a\n+b\n",
@@ -241,9 +283,32 @@ func FuzzPatch(f *testing.F) {
 					t.Fatalf("the name %q passed", name)
 				}
 			}
-			if a, b := patch.Apply(content, file.Hunks), patch.Apply(content, file.Hunks); a.Content != b.Content {
-				t.Fatal("twice the same gives two results")
+			r := patch.Apply(content, file.Hunks, new(patch.Work))
+			if len(r.Rejects) > 0 {
+				continue
+			}
+			if back := patch.Apply(r.Content, reversed(r.Hunks), new(patch.Work)); back.Content != content || len(back.Rejects) > 0 {
+				t.Fatalf("%q became %q, and back %q %+v", content, r.Content, back.Content, back.Rejects)
 			}
 		}
 	})
+}
+
+// reversed are the hunks that take others back.
+func reversed(hunks []patch.Hunk) []patch.Hunk {
+	all := slices.Clone(hunks)
+	for i := range all {
+		h := &all[i]
+		h.OldStart, h.OldCount, h.NewStart, h.NewCount = h.NewStart, h.NewCount, h.OldStart, h.OldCount
+		h.Lines = slices.Clone(h.Lines)
+		for j := range h.Lines {
+			switch h.Lines[j].Op {
+			case '+':
+				h.Lines[j].Op = '-'
+			case '-':
+				h.Lines[j].Op = '+'
+			}
+		}
+	}
+	return all
 }

@@ -65,7 +65,7 @@ func (t tree) patchedFile(f *patch.File) (node, error) {
 	if !there && f.Kind != patch.Create && !f.MayCreate {
 		return made, fmt.Errorf("%s is not there", f.Old)
 	}
-	r := patch.Apply(made.content, f.Hunks)
+	r := patch.Apply(made.content, f.Hunks, new(patch.Work))
 	if len(r.Rejects) > 0 {
 		return made, fmt.Errorf("%s: %s", f.Name(), r.Rejects[0].Reason)
 	}
@@ -138,7 +138,7 @@ func run(tb testing.TB, dir, stdin string, argv ...string) (string, error) {
 	c := exec.Command(argv[0], argv[1:]...)
 	c.Dir = dir
 	c.Stdin = strings.NewReader(stdin)
-	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GIT_CONFIG_NOSYSTEM=1", "GIT_CEILING_DIRECTORIES=" + filepath.Dir(dir), "LC_ALL=C", "TZ=UTC"}
+	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + tb.TempDir(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CEILING_DIRECTORIES=" + filepath.Dir(dir), "LC_ALL=C", "TZ=UTC"}
 	var out, diag strings.Builder
 	c.Stdout, c.Stderr = &out, &diag
 	err := c.Run()

@@ -46,7 +46,7 @@ func rules() []rule {
 		{name: "github-token", keys: []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"}, find: token(isDotted, 36)},
 		// GitLab, token prefixes: personal, OAuth, deploy, runner, trigger, job, feed, mail, agent.
 		{name: "gitlab-token", keys: []string{"glpat-", "gloas-", "gldt-", "glrt-", "glrtr-", "glptt-", "glcbt-", "glft-", "glimt-", "glagent-", "glsoat-", "GR1348941"}, find: token(isDotted, 20)},
-		// npm, PyPI (a macaroon), RubyGems, crates.io, NuGet: publishing tokens.
+		// npm, PyPI (a macaroon), RubyGems, crates, NuGet: publishing tokens.
 		{name: "npm-token", keys: []string{"npm_"}, find: token(isAlnum, 36)},
 		{name: "pypi-token", keys: []string{"pypi-Ag"}, find: token(isBase64URL, 50)},
 		{name: "rubygems-token", keys: []string{"rubygems_"}, find: token(isHex, 48)},

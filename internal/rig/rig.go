@@ -103,19 +103,19 @@ func (r *Rig) registry(o Options) *runtime.Registry {
 		Launcher: programs, Processes: programs,
 		Session: r.Session, Permission: engine, Paths: paths, Approver: o.Approver, Chooser: o.Chooser,
 		Provider: o.Provider, Misbehaved: o.Misbehaved, Budgets: o.Budgets,
-		Backups: kept, Workspaces: runtime.WorkspacesIn(r.Project.Dir, paths),
+		Backups: kept, Workspaces: r.workspaces(),
 		Fetcher: o.Network, Secret: secret.Open(r.Home.Path("secrets")).Value,
-		Hosts: hosts.Configured{Root: r.Root, Home: filepath.Join(r.Project.Dir, "state", "home"), Getenv: os.Getenv}.Hosts,
-	}, append(r.builtin(kept), o.Tools...)...)
+		Hosts: hosts.Configured{Root: r.Root, Home: filepath.Join(r.Project.Dir, "state", "home"), Trees: paths.Worktrees(), Getenv: os.Getenv}.Hosts,
+	}, append(r.builtin(kept, programs), o.Tools...)...)
 	check(r, err)
 	return registry
 }
 
-func (r *Rig) builtin(kept *backup.Store) []*runtime.Tool {
+func (r *Rig) builtin(kept *backup.Store, programs *runner.Runner) []*runtime.Tool {
 	r.Helper()
-	at := shell.Place{Root: r.Root, Home: filepath.Dir(r.Home.Dir)}
+	at := shell.Place{Root: r.Root, Home: filepath.Dir(r.Home.Dir), Private: programs.Private, Confined: programs.Confined}
 	implementations := map[string]runtime.Implementation{}
-	for _, tools := range []map[string]runtime.Implementation{fs.Tools(), git.Tools(git.Place{Workspaces: filepath.Join(r.Project.Dir, "workspaces")}), artifact.Tools(), event.Tools(), network.Tools(), question.Tools(), process.Tools(), shell.Tools(at), undo.Tools(kept, r.Session.ID)} {
+	for _, tools := range []map[string]runtime.Implementation{fs.Tools(), git.Tools(git.Place{Workspaces: r.workspaces()}), artifact.Tools(), event.Tools(), network.Tools(), question.Tools(), process.Tools(), shell.Tools(at), undo.Tools(kept, r.Session.ID)} {
 		for name, implementation := range tools {
 			implementations[name] = implementation
 		}
@@ -123,6 +123,10 @@ func (r *Rig) builtin(kept *backup.Store) []*runtime.Tool {
 	tools, err := capabilities.BuiltinTools(implementations)
 	check(r, err)
 	return tools
+}
+
+func (r *Rig) workspaces() runtime.Workspaces {
+	return runtime.Workspaces{Dir: filepath.Join(r.Project.Dir, "workspaces"), Records: filepath.Join(r.Project.Dir, "state", "workspaces")}
 }
 
 // Person answers every question as the function says.

@@ -3,13 +3,13 @@ package artifact
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/plainjson"
 	"github.com/aircoding/air/runtime/event"
 )
 
@@ -49,7 +49,7 @@ func (r Record) event() event.Event {
 	if r.Capability != "" {
 		source = event.Source{Kind: "capability", ID: r.Capability}
 	}
-	payload, _ := json.Marshal(struct { // strings and a number: cannot fail
+	payload, _ := plainjson.Marshal(struct { // strings and a number: cannot fail
 		ArtifactID string `json:"artifact_id"`
 		Type       string `json:"type"`
 		Name       string `json:"name,omitempty"`

@@ -155,6 +155,31 @@ func TestContentChanged(t *testing.T) {
 	}
 }
 
+// After a sync that failed nobody knows what the disk has: nothing is added any more, and
+// a run whose changes were all withdrawn leaves nothing.
+func TestSyncFails(t *testing.T) {
+	gone := errors.New("the disk is gone")
+	s := Open(t.TempDir(), Options{Sync: func(*os.File) error { return gone }})
+	j, err := s.Begin(t.Context(), Run{ID: ids.New()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := j.Add(t.Context(), Change{Path: "/a", After: state("x")}, nil)
+	if err != nil || !errors.Is(j.Sync(), gone) || !errors.Is(j.Sync(), gone) {
+		t.Fatal(err)
+	}
+	if _, err := j.Add(t.Context(), Change{Path: "/b", After: state("x")}, nil); !errors.Is(err, gone) {
+		t.Error(err)
+	}
+	_ = j.Withdraw(n) // it cannot be said any more
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := s.List(); err != nil || len(all) > 0 {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
 func TestWithdrawn(t *testing.T) {
 	s := Open(t.TempDir(), Options{})
 	j := begin(t, s, Run{})

@@ -25,7 +25,8 @@ type frame struct {
 	Withdrawn     *int     `json:"withdrawn,omitempty"` // the number of a change that did not happen
 	Done          bool     `json:"done,omitempty"`      // the run has undone all that it was to undo
 	Settled       *settled `json:"settled,omitempty"`
-	Partial       bool     `json:"partial,omitempty"` // the run may have changed more than it has records of
+	Partial       bool     `json:"partial,omitempty"`   // the run may have changed more than it has records of
+	Otherwise     string   `json:"otherwise,omitempty"` // how to go back from what it changed without a record
 }
 
 // settled is what became of a pending change.

@@ -1,6 +1,7 @@
 package backup
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -23,6 +24,8 @@ type Past struct {
 	Changes []Change // that were not withdrawn, in order
 	Done    bool     // of a run that undoes another: it got to its end
 	Partial bool     // a command of the run may have changed more than there are records of
+	// Otherwise is how to go back from what the run changed without a record, "" for nothing.
+	Otherwise string
 	// UnderWay is true while the run's process may still add changes.
 	UnderWay bool
 	UndoneBy string // the run that took the changes back, "" when they stand
@@ -100,11 +103,12 @@ func (p *Past) mark(undone map[string]string) {
 	}
 }
 
-// Last returns the newest run of a session that stands and that undoes no other.
+// Last returns the newest run of a session that stands and that undoes no other. It may be
+// one that has changes, or one that was under way, or one to be gone back from otherwise.
 func (s *Store) Last(sessionID string) (*Past, error) {
 	var last *Past
 	err := s.each(func(p *Past) bool {
-		if p.SessionID != sessionID || p.Undoes != "" || p.UndoneBy != "" || len(p.Changes) == 0 && !p.UnderWay {
+		if p.SessionID != sessionID || p.Undoes != "" || p.UndoneBy != "" || len(p.Changes) == 0 && !p.UnderWay && p.Otherwise == "" {
 			return false
 		}
 		last = p
@@ -144,6 +148,9 @@ func (p *Past) stands() error {
 	case p.UndoneBy != "":
 		return fault.New(fault.Conflict, "already_undone", "run %s (%s) was undone by run %s", p.ID, p.Tool, p.UndoneBy).
 			WithHint("air undo %s brings its changes back", p.UndoneBy)
+	case len(p.Changes) == 0 && p.Otherwise != "":
+		return fault.New(fault.Conflict, "not_undoable", "the last call that changed something is run %s (%s), and air undo does not take that back", p.ID, p.Tool).
+			WithHint("%s; air undo RUN takes back another run (air undo --list)", p.Otherwise)
 	case len(p.Changes) == 0 && p.Partial:
 		return fault.New(fault.NotFound, "nothing_kept", "run %s (%s) ran a command that may have changed files, and none of them was kept", p.ID, p.Tool).
 			WithHint("only files that a command names to change are kept before it; a version control brings back the others")
@@ -280,7 +287,7 @@ func (p *Past) adopt(id string, f frame, at int64) error {
 	case f.Run != nil:
 		return p.store.damaged(id, "it has two beginnings")
 	}
-	p.Done, p.Partial = p.Done || f.Done, p.Partial || f.Partial
+	p.Done, p.Partial, p.Otherwise = p.Done || f.Done, p.Partial || f.Partial, cmp.Or(p.Otherwise, f.Otherwise)
 	return nil
 }
 

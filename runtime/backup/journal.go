@@ -35,6 +35,7 @@ type Journal struct {
 	live      int   // changes that were not withdrawn
 	unchecked int64 // bytes added since the store's limit was looked at
 	partial   bool  // there may be changes without a record
+	holds     bool  // the content of a file, whose loss would be one
 	synced    bool  // the name of the file is on the disk
 	broken    error // why nothing can be added any more
 
@@ -79,7 +80,7 @@ func (s *Store) Begin(ctx context.Context, run Run) (*Journal, error) {
 const checkOneIn = 16
 
 // Add records a change that is about to happen, with the content that it replaces, nil
-// where Before is. All is on the disk when it returns. The number that it returns
+// where Before is. It may happen once Sync has returned. The number that it returns
 // withdraws the change. Content that is not as Before says is ErrChanged.
 func (j *Journal) Add(ctx context.Context, c Change, content io.Reader) (int, error) {
 	f := frame{Change: &c}
@@ -95,10 +96,7 @@ func (j *Journal) Add(ctx context.Context, c Change, content io.Reader) (int, er
 	if err := j.append(ctx, line, c.Before, content); err != nil {
 		return 0, err
 	}
-	if err := j.sync(c.Before != nil); err != nil {
-		j.broken = err
-		return 0, err
-	}
+	j.holds = j.holds || c.Before != nil
 	j.changes++
 	j.live++
 	return j.changes - 1, nil
@@ -106,11 +104,10 @@ func (j *Journal) Add(ctx context.Context, c Change, content io.Reader) (int, er
 
 // room fails when there is none for n bytes more.
 func (j *Journal) room(ctx context.Context, n int64) error {
+	if err := j.unusable(); err != nil {
+		return err
+	}
 	switch {
-	case j.file == nil:
-		return fault.New(fault.Cancelled, "call_ended", "the call has ended: it changes nothing any more")
-	case j.broken != nil:
-		return j.broken
 	case j.changes >= maxChanges:
 		return fault.New(fault.ResourceExhausted, "backup_records", "the call has changed files %d times, the limit", maxChanges)
 	case j.size+n > j.store.limit:
@@ -121,6 +118,14 @@ func (j *Journal) room(ctx context.Context, n int64) error {
 	}
 	j.unchecked = 0
 	return j.store.makeRoom(ctx, n)
+}
+
+// unusable is why nothing can be added any more.
+func (j *Journal) unusable() error {
+	if j.file == nil {
+		return fault.New(fault.Cancelled, "call_ended", "the call has ended: it changes nothing any more")
+	}
+	return j.broken
 }
 
 // append writes at the end of the file, or leaves it as it was.
@@ -155,17 +160,21 @@ func (j *Journal) copy(ctx context.Context, at int64, before *State, content io.
 	return nil
 }
 
-// sync has all that was added on the disk. The name of the file matters once it holds
-// content: a file that was new can be lost to nobody.
-func (j *Journal) sync(named bool) error {
-	if err := j.store.syncFile(j.file); err != nil {
+// Sync has all that was added on the disk. The name of the file matters once it holds
+// content: a file that was new can be lost to nobody. After an error nothing can be added
+// any more.
+func (j *Journal) Sync() (err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.unusable(); err != nil {
 		return err
 	}
-	if !named || j.synced {
-		return nil
+	if err = j.store.syncFile(j.file); err == nil && j.holds && !j.synced {
+		err = atomicfile.SyncDir(j.store.dir)
+		j.synced = err == nil
 	}
-	j.synced = true
-	return atomicfile.SyncDir(j.store.dir)
+	j.broken = err
+	return err
 }
 
 // Withdraw takes back the record of a change that did not happen.
@@ -193,6 +202,15 @@ func (j *Journal) Partial() error {
 	}
 	j.partial = true
 	return j.note(frame{Partial: true})
+}
+
+// Otherwise says that the run changed what an undo does not take back, and how a person does
+// that. Until it is named, no older run is the last one.
+func (j *Journal) Otherwise(how string) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.partial = true
+	return j.note(frame{Partial: true, Otherwise: how})
 }
 
 // Done says that the run has undone all that it was to undo.

@@ -68,6 +68,27 @@ func TestPartial(t *testing.T) {
 	}
 }
 
+// A run that changed what an undo does not take back is the last one, and says how to go back.
+func TestOtherwise(t *testing.T) {
+	s := Open(t.TempDir(), Options{})
+	first := begin(t, s, Run{})
+	add(t, first, "/p/a", "", "new")
+	must(t, first.Close())
+	j := begin(t, s, Run{})
+	must(t, j.Otherwise("turn round"))
+	must(t, j.Close())
+	for _, id := range []string{"", j.run.ID} {
+		_, err := s.ToUndo("s1", id)
+		failed(t, err, fault.Conflict, "not_undoable")
+		if hint := fault.From(err).Hint; !strings.HasPrefix(hint, "turn round; ") {
+			t.Errorf("%q", hint)
+		}
+	}
+	named, err := s.ToUndo("s1", first.run.ID)
+	must(t, err)
+	named.Close()
+}
+
 // A record that settles what is not pending is damage, not a change.
 func TestSettlesNothing(t *testing.T) {
 	for name, number := range map[string]int{"no change": 0, "a number too high": 7, "below zero": -1} {

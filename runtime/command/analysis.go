@@ -69,6 +69,9 @@ func (a *analysis) step() bool {
 
 // add notes an effect. Of two with the same target the worse one stays.
 func (a *analysis) add(e permission.Effect) {
+	if e.Kind.IsPath() && a.at.isPrivate(e.Target) {
+		return
+	}
 	if a.output > maxOutput {
 		a.unknown(tooMuch)
 		return
@@ -91,6 +94,7 @@ func (a *analysis) add(e permission.Effect) {
 	old.Recursive = old.Recursive || e.Recursive
 	old.Below, old.Hosts = old.Below && e.Below, old.Hosts || e.Hosts
 	old.Known, old.Repository = old.Known && e.Known, old.Repository || e.Repository
+	old.Again = old.Again && e.Again
 	if old.Script == "" {
 		old.Script = e.Script
 	}

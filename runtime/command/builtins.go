@@ -389,6 +389,11 @@ func readLines(a *analysis, s *shell, words []word, _ manner) *shell {
 
 // evaluating is for builtins of which bash evaluates a word after -v: printf, test, [.
 func evaluating(a *analysis, s *shell, words []word, how manner) *shell {
+	if s.asks && len(words) > 2 && words[0].text == "printf" && words[1].text == "-v" && allKnown(words[1:3]) && syntax.ValidName(words[2].text) {
+		a.noteRun(words, permission.RiskReadOnly, "")
+		a.assign(s, words[2].text, value{})
+		return nil
+	}
 	why := "bash evaluates the name that " + words[0].text + " -v is given"
 	for i, w := range words[1:] {
 		first := i == 0 || words[0].text != "printf"
@@ -424,13 +429,15 @@ func startsUnknown(written string) bool {
 
 // withOption is for builtins that are harmless but for one option: wait -p and hash -p.
 func withOption(a *analysis, s *shell, words []word, how manner) *shell {
-	if s.asks && words[0].text == "wait" && slices.ContainsFunc(words[1:], func(w word) bool { return strings.HasPrefix(w.text, "-") }) {
-		return a.evaluates(s, words, "air's shell does not know the options of wait")
+	if s.asks && words[0].text == "wait" { // which refuses an option when it comes to it
+		if slices.ContainsFunc(words[1:], func(w word) bool { return strings.HasPrefix(w.text, "-") }) {
+			return a.evaluates(s, words, "air's shell does not know the options of wait")
+		}
+		return harmless(a, s, words, how)
 	}
-	const option = "p"
 	for _, w := range words[1:] {
-		if w.unknown && startsUnknown(w.text) && !oneOf(w.text, `$! "$!"`) || w.pattern && w.mayBeOption() || strings.HasPrefix(w.text, "-") && strings.Contains(w.text, option) {
-			return a.evaluates(s, words, words[0].text+" -"+option+" runs a command, or changes what names stand for")
+		if w.unknown && startsUnknown(w.text) || w.pattern && w.mayBeOption() || strings.HasPrefix(w.text, "-") && strings.Contains(w.text, "p") {
+			return a.evaluates(s, words, words[0].text+" -p runs a command, or changes what names stand for")
 		}
 	}
 	return harmless(a, s, words, how)

@@ -5,7 +5,9 @@ package command
 
 import (
 	"maps"
+	"path"
 	"slices"
+	"strings"
 
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/runtime/permission"
@@ -17,6 +19,25 @@ type Place struct {
 	Root string            // absolute: the project's folder; "" where there is none
 	Home string            // what ~ and $HOME stand for
 	Env  map[string]string // what the call adds to the environment
+	// Private are folders, absolute, that each run has for itself and finds empty. What it
+	// does to paths below them is no effect, and a file that it runs from there is nobody's.
+	Private []string
+	// Confined says that no process is seen there but those of the command line itself.
+	Confined bool
+}
+
+// isPrivate reports whether an absolute path lies in a private folder by its name. One with a
+// ".." may leave it.
+func (at Place) isPrivate(name string) bool {
+	return !slices.Contains(strings.Split(name, "/"), "..") && slices.ContainsFunc(at.Private, func(dir string) bool {
+		name := path.Clean(name)
+		return name == dir || strings.HasPrefix(name, dir+"/")
+	})
+}
+
+// PathEffects are those effects on a path that are not private.
+func (at Place) PathEffects(effects ...permission.Effect) []permission.Effect {
+	return slices.DeleteFunc(effects, func(e permission.Effect) bool { return at.isPrivate(e.Target) })
 }
 
 const (
@@ -71,7 +92,7 @@ func analyse(text string, at Place) (*analysis, error) {
 		a.unknown(why)
 	}
 	s := newShell(text, at.Dir)
-	s.asks = true
+	s.asks, s.again = true, true
 	a.stmts(s, file.Stmts)
 	a.followNames()
 	a.followExports()
@@ -93,6 +114,9 @@ func (a *analysis) notePlace() {
 func (a *analysis) result(text string) []permission.Effect {
 	if a.opaque == "" {
 		return a.effects
+	}
+	for i := range a.effects {
+		a.effects[i].Again = false // bash runs it
 	}
 	whole := permission.Effect{Kind: permission.Run, Target: permission.JoinArgv([]string{"bash", "-c", text}), Risk: permission.RiskOpaque, Why: a.opaque}
 	return append([]permission.Effect{whole}, a.effects...)

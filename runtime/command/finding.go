@@ -25,6 +25,7 @@ func (w word) mayBeOption() bool {
 type simple struct {
 	words []word // the program's name first; never empty
 	dir   string // absolute; "" when it is not known
+	fed   bool   // words of it are what xargs reads
 }
 
 func (c *simple) name() string { return c.words[0].text }

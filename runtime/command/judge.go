@@ -35,7 +35,7 @@ func (a *analysis) follow(c *simple, k caller) {
 		a.atLeast(c, &f)
 	}
 	a.checkFolder(c, &f)
-	a.note(c, &f)
+	a.note(c, &f, k.shell.again)
 	if f.clears {
 		k.sets, k.clears = nil, true
 	}
@@ -65,6 +65,10 @@ func (a *analysis) find(c *simple) finding {
 		a.unknownProgram(&f, notKnown("which program "+name.text+" stands for"))
 	case strings.Contains(name.text, "/") && !systemFolders[path.Dir(name.text)]:
 		a.findFile(c, &f)
+	case a.at.Confined && killers[base(name.text)]:
+		killsOwn(&f)
+	case a.at.Confined && c.fed && onlyReaders[base(name.text)]:
+		findFed(c, &f)
 	default:
 		if !findNamed(c, &f) {
 			f.raise(permission.RiskOpaque, "air does not know what "+base(name.text)+" does")
@@ -105,7 +109,12 @@ func (a *analysis) checkWords(c *simple, f *finding) {
 	}
 	for _, w := range c.args() {
 		if w.unknown && !(w.pipe && oneOf(base(c.name()), "cat cmp comm diff head join paste tail wc")) {
-			a.unknownProgram(f, notKnown("what "+w.text+" stands for"))
+			why := notKnown("what " + w.text + " stands for")
+			if c.fed {
+				why = notKnown("what xargs gives to " + base(c.name()))
+				f.why = why
+			}
+			a.unknownProgram(f, why)
 			return
 		}
 	}
@@ -116,6 +125,13 @@ func (a *analysis) checkWords(c *simple, f *finding) {
 func (a *analysis) checkFolder(c *simple, f *finding) {
 	if f.script != "" {
 		f.script = a.checkScript(c, f)
+	}
+	if base(c.name()) == "git" && a.inProject(c.dir) { // most projects are one repository
+		for i := range f.effects {
+			if e := &f.effects[i]; strings.HasPrefix(e.Target, configFile) && e.Kind == permission.Write {
+				e.Target = strings.TrimSuffix(a.at.Root, "/") + "/" + e.Target
+			}
+		}
 	}
 	for _, e := range f.effects {
 		if c.dir == "" && e.Kind.IsPath() && !path.IsAbs(e.Target) {
@@ -144,6 +160,9 @@ func (a *analysis) checkScript(c *simple, f *finding) string {
 	if !a.inProject(script) {
 		f.raise(permission.RiskOpaque, "it runs "+f.script+", a file that lies outside the project")
 	}
+	if a.at.isPrivate(script) {
+		return ""
+	}
 	f.effects = append(f.effects, permission.Effect{Kind: permission.Read, Target: script})
 	return script
 }
@@ -159,9 +178,10 @@ var plainReasons = map[permission.Risk]string{
 	permission.RiskDestructive: "it loses what nothing brings back", permission.RiskPrivileged: "it reaches beyond the project", permission.RiskOpaque: "what it does cannot be known before it runs",
 }
 
-// note adds the effects of a program: that it runs, then what it does.
-func (a *analysis) note(c *simple, f *finding) {
-	e := permission.Effect{Kind: permission.Run, Target: argvOf(c.words), Risk: f.risk, Why: f.why, Hosts: f.hosts, Repository: f.repository, Script: f.script}
+// note adds the effects of a program: that it runs, then what it does. Again says that it is
+// decided when it runs, too.
+func (a *analysis) note(c *simple, f *finding, again bool) {
+	e := permission.Effect{Kind: permission.Run, Target: argvOf(c.words), Risk: f.risk, Why: f.why, Hosts: f.hosts, Repository: f.repository, Script: f.script, Dir: c.dir, Again: f.script != "" && again}
 	if e.Why == "" {
 		e.Why = plainReasons[e.Risk]
 	}

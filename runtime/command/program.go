@@ -24,6 +24,7 @@ func AnalyseProgram(p Program, at Place) ([]permission.Effect, error) {
 	a := &analysis{at: at}
 	a.notePlace()
 	s := newShell("", at.Dir)
+	s.again = true
 	for _, pair := range p.Assign {
 		name, text, _ := strings.Cut(pair, "=")
 		v := value{kind: textValue, text: text}

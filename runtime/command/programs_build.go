@@ -1131,6 +1131,7 @@ func ar(c *simple, f *finding) {
 // artifact writes what a build makes. Where it has a name as only builds give, it can be
 // made again.
 func (f *finding) artifact(w word) {
+	inFolder := strings.HasSuffix(w.text, "/")
 	if w.text != "" && !w.unknown {
 		w.text = path.Clean(w.text)
 	}
@@ -1141,7 +1142,7 @@ func (f *finding) artifact(w word) {
 	folder, _, below := strings.Cut(w.text, "/")
 	switch {
 	case w.text == "":
-	case built || oneOf(w.text, ". ./") || oneOf(folder, "dist out target") || below && folder == "build":
+	case built || inFolder || oneOf(w.text, ". ./") || oneOf(folder, "dist out target") || below && folder == "build":
 		f.touch(w)
 	default:
 		f.writeFile(w)

@@ -35,7 +35,7 @@ var filePrograms = table{
 		"X,exclude-from=< S,starting-file= from-file=< to-file=< color=? tabsize= horizon-lines= line-format= D,ifdef="},
 	"diff3":  row{operands: reads, guarded: true, options: "A,show-all e E m,merge T a,text L,label= x X 3 i"},
 	"sdiff":  row{operands: reads, guarded: true, options: "w,width= s,suppress-common-lines l i W E b B a"},
-	"mkdir":  row{risk: permission.RiskWorkspace, operands: touches, options: "m,mode="},
+	"mkdir":  program(makeFolders),
 	"rmdir":  row{risk: permission.RiskWorkspace, operands: removes},
 	"touch":  row{risk: permission.RiskWorkspace, operands: touches, options: "d,date= t= r,reference=<"},
 	"mktemp": row{risk: permission.RiskWorkspace, operands: writes, guarded: true, options: "d,directory p,tmpdir=> suffix= q,quiet t u,dry-run"},
@@ -74,6 +74,14 @@ func pager(r row) program {
 				f.raise(permission.RiskOpaque, base(c.name())+" runs what follows the +")
 			}
 		}
+	}
+}
+
+// makeFolders is mkdir.
+func makeFolders(c *simple, f *finding) {
+	row{risk: permission.RiskWorkspace, operands: touches, options: "m,mode="}.read(c, f)
+	for i := range f.effects {
+		f.effects[i].MakesFolder = f.effects[i].Kind == permission.Write
 	}
 }
 

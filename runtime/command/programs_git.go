@@ -54,7 +54,7 @@ func git(c *simple, f *finding) {
 	}
 	if !homeless[name.text] {
 		f.works(dir, moved)
-		f.repository = rank(f.risk) > rank(permission.RiskReadOnly)
+		f.repository = rank(f.risk) > rank(permission.RiskReadOnly) && len(f.inner)+len(f.texts) == 0
 	}
 }
 
@@ -78,6 +78,21 @@ func texts(words []word) []string {
 		all[i] = w.text
 	}
 	return all
+}
+
+// configFile is where git keeps the settings of a repository, as seen from its top folder.
+const configFile = ".git/config"
+
+// configures notes a change of the settings of the repository.
+func (f *finding) configures() { f.write(word{text: configFile}) }
+
+// tracks is a command that notes for a new branch which one of a remote it follows, where it
+// is told so, or begins there.
+func (f *finding) tracks(a *arguments) {
+	begins := slices.ContainsFunc(a.operands, func(w word) bool { return beginsWith(w.text, "origin/ upstream/ refs/remotes/") })
+	if a.has("track") || begins && !a.has("no-track", "detach") {
+		f.configures()
+	}
 }
 
 // homeless are the commands of git that need no repository.
@@ -173,6 +188,17 @@ func gitNetwork(why string, options spec) program {
 	}
 }
 
+// gitFetches is gitNetwork for what may note a branch of a remote as the one to follow.
+func gitFetches(why string, options spec) program {
+	find := gitNetwork(why, options)
+	return func(c *simple, f *finding) {
+		find(c, f)
+		if slices.ContainsFunc(c.args(), func(w word) bool { return w.text == "--set-upstream" }) {
+			f.configures()
+		}
+	}
+}
+
 func gitLoses(why string) row {
 	return row{risk: permission.RiskDestructive, why: why, operands: elsewhere}
 }
@@ -238,14 +264,10 @@ var gitCommands = table{
 	"commit": gitChanges("a,all p,patch C,reuse-message= c,reedit-message= fixup= squash= reset-author short branch porcelain long z F,file=< " +
 		"author= date= m,message= t,template=< s,signoff trailer= n,no-verify allow-empty allow-empty-message cleanup= e,edit no-edit amend " +
 		"no-post-rewrite i,include o,only pathspec-from-file=< u,untracked-files=? v,verbose q,quiet dry-run S,gpg-sign=? no-gpg-sign"),
-	"branch": listing("delete D force move M copy C set-upstream-to unset-upstream edit-description track", gitBranchOptions,
-		gitChanges(gitBranchOptions, raise{"D force M C", permission.RiskDestructive, "commits that only the branch holds are lost"},
-			raise{"edit-description", permission.RiskOpaque, "it runs an editor"})),
+	"branch": program(gitBranch),
 	"tag": listing("delete force annotate sign message file local-user", gitTagOptions, gitChanges(gitTagOptions, raise{"force delete",
 		permission.RiskDestructive, "the tag no longer names its commit"})),
-	"switch": gitChanges("c,create= C,force-create= d,detach guess no-guess f,force discard-changes m,merge conflict= q,quiet progress "+
-		"no-progress t,track=? no-track orphan= ignore-other-worktrees", raise{"force discard-changes", permission.RiskDestructive, unsaved},
-		raise{"force-create", permission.RiskDestructive, "the branch no longer names its commits"}),
+	"switch":   program(gitSwitch),
 	"checkout": program(gitCheckout),
 	"restore":  program(gitRestore),
 	"reset":    program(gitReset),
@@ -275,7 +297,7 @@ var gitCommands = table{
 	"write-tree mktree rerere": gitChanges(""),
 	"commit-tree":              gitChanges("p= m= F=<"),
 	"hash-object":              gitChanges("t= w stdin path="),
-	"sparse-checkout":          gitChanges("cone no-cone sparse-index no-sparse-index stdin skip-checks"),
+	"sparse-checkout":          program(gitSparse),
 	"pack-refs":                gitChanges("all prune no-prune"),
 	"repack":                   gitChanges("a A d f F l n q window= depth= threads="),
 	"symbolic-ref":             gitChanges("short q d,delete m="),
@@ -293,11 +315,11 @@ var gitCommands = table{
 	"lfs":                      program(gitLFS),
 
 	"clone": program(gitClone),
-	"fetch": gitNetwork("it fetches from a remote", "all no-all a,append atomic depth= deepen= shallow-since= shallow-exclude= unshallow "+
+	"fetch": gitFetches("it fetches from a remote", "all no-all a,append atomic depth= deepen= shallow-since= shallow-exclude= unshallow "+
 		"update-shallow dry-run f,force k,keep multiple p,prune P,prune-tags n,no-tags refmap= t,tags recurse-submodules=? no-recurse-submodules "+
 		"j,jobs= set-upstream u,update-head-ok q,quiet v,verbose progress no-progress o,server-option= show-forced-updates no-show-forced-updates "+
 		"4,ipv4 6,ipv6 refetch filter= negotiation-tip= porcelain auto-gc no-auto-gc no-write-fetch-head write-commit-graph no-auto-maintenance"),
-	"pull": gitNetwork("it fetches from a remote and merges what it gets", "q,quiet v,verbose all a,append depth= f,force p,prune t,tags no-tags "+
+	"pull": gitFetches("it fetches from a remote and merges what it gets", "q,quiet v,verbose all a,append depth= f,force p,prune t,tags no-tags "+
 		"r,rebase=? no-rebase ff no-ff ff-only commit no-commit e,edit no-edit stat n,no-stat squash no-squash s,strategy= X,strategy-option= "+
 		"autostash no-autostash allow-unrelated-histories recurse-submodules=? progress no-progress set-upstream unshallow 4,ipv4 6,ipv6 j,jobs= "+
 		"no-verify signoff"),
@@ -396,6 +418,38 @@ func gitBundle(c *simple, f *finding) {
 	}
 }
 
+var gitBranches = listing("delete D force move M copy C set-upstream-to unset-upstream edit-description track", gitBranchOptions,
+	gitChanges(gitBranchOptions, raise{"D force M C", permission.RiskDestructive, "commits that only the branch holds are lost"},
+		raise{"edit-description", permission.RiskOpaque, "it runs an editor"}))
+
+func gitBranch(c *simple, f *finding) {
+	gitBranches(c, f)
+	a := (&reader{options: gitBranchOptions.options(), args: c.args()}).read()
+	switch {
+	case a.has("move", "M", "copy", "C", "set-upstream-to", "unset-upstream", "edit-description"):
+		f.configures()
+	case rank(f.risk) > rank(permission.RiskReadOnly) && !a.has("delete", "D"):
+		f.tracks(&a)
+	}
+}
+
+var gitSwitches = gitChanges("c,create= C,force-create= d,detach guess no-guess f,force discard-changes m,merge conflict= q,quiet progress "+
+	"no-progress t,track=? no-track orphan= ignore-other-worktrees", raise{"force discard-changes", permission.RiskDestructive, unsaved},
+	raise{"force-create", permission.RiskDestructive, "the branch no longer names its commits"})
+
+func gitSwitch(c *simple, f *finding) {
+	a := gitSwitches.read(c, f)
+	f.tracks(&a)
+}
+
+// gitSparse says in the settings that not all files are checked out.
+func gitSparse(c *simple, f *finding) {
+	a := gitChanges("cone no-cone sparse-index no-sparse-index stdin skip-checks").read(c, f)
+	if len(a.operands) > 0 && oneOf(a.operands[0].text, "init set disable") {
+		f.configures()
+	}
+}
+
 // gitCheckout switches branches or throws changes of files away. A word alone may mean
 // either: as a path it exists, and overwriting it is decided as that.
 func gitCheckout(c *simple, f *finding) {
@@ -404,6 +458,9 @@ func gitCheckout(c *simple, f *finding) {
 		"ignore-skip-worktree-bits m,merge conflict= p,patch ignore-other-worktrees overwrite-ignore no-overwrite-ignore recurse-submodules "+
 		"no-recurse-submodules overlay no-overlay pathspec-from-file=< pathspec-file-nul", 0)
 	n := len(a.operands)
+	if a.has("track", "b", "B") {
+		f.tracks(&a)
+	}
 	switch {
 	case a.has("force", "ours", "theirs", "patch", "pathspec-from-file") || a.dashes >= 0 && a.dashes < n:
 		f.raise(permission.RiskDestructive, unsaved)
@@ -609,11 +666,17 @@ func gitSubmodule(c *simple, f *finding) {
 	case "status", "summary":
 	case "init", "sync", "absorbgitdirs", "set-branch", "deinit":
 		f.raise(permission.RiskWorkspace, "it changes the submodules of the repository")
+		if args[0].text != "set-branch" { // which changes .gitmodules alone
+			f.configures()
+		}
 		if slices.ContainsFunc(args[1:], func(w word) bool { return oneOf(w.text, "-f --force") }) {
 			f.raise(permission.RiskDestructive, unsaved)
 		}
 	case "update", "add", "set-url":
 		f.raise(permission.RiskNetwork, "it fetches submodules from their remotes")
+		if args[0].text != "update" || slices.ContainsFunc(args[1:], func(w word) bool { return w.text == "--init" }) {
+			f.configures()
+		}
 		for _, w := range args[1:] {
 			f.remote(w)
 		}
@@ -647,6 +710,9 @@ func gitRemote(c *simple, f *finding) {
 		f.raise(permission.RiskNetwork, "it asks a remote for its branches")
 	case "add", "set-url", "rename", "remove", "rm", "set-head", "set-branches":
 		f.raise(permission.RiskWorkspace, "it changes where the repository fetches from and sends to")
+		if args[0].text != "set-head" {
+			f.configures()
+		}
 		for _, w := range args[1:] {
 			if args[0].text == "add" && (w.text == "-f" || w.text == "--fetch") {
 				f.raise(permission.RiskNetwork, "it fetches from a remote")
@@ -679,12 +745,16 @@ func gitConfig(c *simple, f *finding) {
 		}
 		return
 	}
-	if given {
-		f.writeFile(file)
-	}
 	f.raise(permission.RiskWorkspace, "it changes a setting of the repository")
-	if a.has("global", "system") {
+	switch {
+	case given:
+		f.writeFile(file)
+	case a.has("global", "system"):
 		f.raise(permission.RiskPrivileged, "it changes a setting of all repositories")
+	case a.has("worktree"):
+		f.write(word{text: configFile + ".worktree"})
+	default:
+		f.configures()
 	}
 	all := a.operands
 	if a.has("rename-section") || len(all) > 0 && all[0].text == "rename-section" {
@@ -715,7 +785,9 @@ func gitInit(c *simple, f *finding) {
 	f.raise(permission.RiskWorkspace, "it makes a repository")
 	a := f.parse(c, "q,quiet bare template=! separate-git-dir=> object-format= ref-format= b,initial-branch= shared=?", 0)
 	for _, w := range a.operands {
-		f.touch(w)
+		if e := f.touch(w); e != nil {
+			e.MakesFolder = true
+		}
 	}
 	if len(a.operands) == 0 {
 		f.works(word{}, false)
@@ -747,7 +819,9 @@ func gitClone(c *simple, f *finding) {
 	if len(a.operands) > 1 {
 		to = a.operands[1]
 	}
-	f.writeFile(to)
+	if e := f.writeFile(to); e != nil {
+		e.MakesFolder = true
+	}
 }
 
 // gitPush sends, and may make a remote forget.
@@ -756,6 +830,9 @@ func gitPush(c *simple, f *finding) {
 	a := f.parse(c, "all branches prune! mirror! n,dry-run porcelain d,delete tags follow-tags signed=? no-signed atomic no-atomic o,push-option= "+
 		"force-with-lease=? no-force-with-lease f,force force-if-includes repo= u,set-upstream thin no-thin q,quiet v,verbose progress "+
 		"recurse-submodules= no-recurse-submodules verify no-verify 4,ipv4 6,ipv6", 0)
+	if a.has("set-upstream") {
+		f.configures()
+	}
 	loses := a.has("force", "force-with-lease", "delete", "mirror", "prune")
 	for i, w := range a.operands {
 		f.remote(w)

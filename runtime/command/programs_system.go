@@ -202,6 +202,15 @@ func sysctl(c *simple, f *finding) {
 	}
 }
 
+// killers are programs that signal processes. Behind a sandbox there are none but those of
+// the same command.
+var killers = set("kill pkill killall skill xkill")
+
+func killsOwn(f *finding) {
+	f.anyWords = true
+	f.raise(permission.RiskWorkspace, "it ends processes of this command")
+}
+
 // kill signals processes by their ids.
 func kill(c *simple, f *finding) {
 	args := c.args()
@@ -218,6 +227,7 @@ func kill(c *simple, f *finding) {
 			first = false
 			continue
 		case first && strings.HasPrefix(w.text, "-") && !w.unknown:
+		case strings.HasPrefix(w.text, "%"): // a job of the shell itself
 		case w.unknown || !isDigits(strings.TrimPrefix(w.text, "-")):
 			f.raise(permission.RiskPrivileged, "which process "+w.text+" stands for cannot be known before it runs")
 		default:

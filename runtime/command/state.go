@@ -41,6 +41,7 @@ type shell struct {
 	source  string   // the text that it reads
 	posix   bool     // as a shell that knows POSIX only would
 	asks    bool     // it is air's own: it asks before each program and file
+	again   bool     // what it runs is decided with the scripts that are there then
 	running []string // functions, outermost first
 
 	dirs  []string   // it is in one of these folders; empty where that is not known

@@ -13,7 +13,6 @@ func Unsupported(file *syntax.File) string {
 	u := &lacks{errexit: SetsErrexit(file)}
 	u.stmts(file.Stmts, scope{})
 	syntax.Walk(file, u.visit)
-	u.jobNumbers(file)
 	if u.what == "" {
 		return ""
 	}

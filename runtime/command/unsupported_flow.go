@@ -14,7 +14,7 @@ type scope struct {
 	apart bool // in a shell of its own, which ends without its traps
 }
 
-// stmts looks at a list. follows says for each statement but the last that more comes.
+// stmts looks at a list.
 func (u *lacks) stmts(list []*syntax.Stmt, in scope) {
 	for i, st := range list {
 		at := in
@@ -179,36 +179,4 @@ func (u *lacks) substitutions(st *syntax.Stmt) {
 		}
 		return true
 	})
-}
-
-// jobNumbers refuses $! but as what wait is given: a background job has no process.
-func (u *lacks) jobNumbers(file *syntax.File) {
-	numbers := map[string]bool{}
-	syntax.Walk(file, func(n syntax.Node) bool {
-		if as, ok := n.(*syntax.Assign); ok && as.Value != nil && as.Name != nil && isJobNumber(as.Value) {
-			numbers[as.Name.Value] = true
-		}
-		return true
-	})
-	syntax.Walk(file, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.Assign:
-			return n.Value == nil || !isJobNumber(n.Value)
-		case *syntax.CallExpr:
-			return len(n.Args) == 0 || n.Args[0].Lit() != "wait"
-		case *syntax.ParamExp:
-			if n.Param != nil && (n.Param.Value == "!" || numbers[n.Param.Value]) {
-				u.lack("$! but for wait")
-			}
-		}
-		return true
-	})
-}
-
-func isJobNumber(w *syntax.Word) bool {
-	if len(w.Parts) != 1 {
-		return false
-	}
-	p, ok := unquoted(w.Parts[0]).(*syntax.ParamExp)
-	return ok && isPlain(p) && p.Param.Value == "!"
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/aircoding/air/runtime/permission"
@@ -333,7 +334,26 @@ func runXargs(c *simple, f *finding) {
 	a := f.parse(c, xargsOptions, stop)
 	if inner := f.hand(c, a.operands); inner != nil {
 		inner.words = filled(a.operands, &a)
+		inner.fed = slices.ContainsFunc(inner.words, func(w word) bool { return w.unknown })
 	}
+}
+
+// onlyReaders only read and print, whatever their words are.
+var onlyReaders = set("cat head tail wc grep egrep fgrep ls stat du cut nl od rev tac paste comm cmp md5sum sha1sum sha224sum sha256sum sha384sum " +
+	"sha512sum b2sum cksum sum basename dirname realpath readlink")
+
+// findFed is for a program with words that xargs reads, of one that only reads: behind a
+// sandbox those can name nothing that the folder does not stand for.
+func findFed(c *simple, f *finding) {
+	known := simple{words: slices.Clone(c.words), dir: c.dir}
+	for i, w := range known.words {
+		if w.unknown {
+			known.words[i] = word{text: "."}
+		}
+	}
+	findNamed(&known, f)
+	f.works(word{}, false)
+	f.anyWords = true
 }
 
 // filled are the words of a command with what xargs puts in: at a mark, else at the end.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/aircoding/air/hostabi"
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/plainjson"
 	"github.com/aircoding/air/runtime"
 	"github.com/aircoding/air/runtime/permission"
 )
@@ -55,7 +56,7 @@ const emitTool = "event.emit"
 func (a *accessCalls) ToolCall(ctx context.Context, name string, request []byte) []byte {
 	envelope := a.call(ctx, name, request)
 	a.failed = envelope.Error
-	text, err := json.Marshal(envelope)
+	text, err := plainjson.Marshal(envelope)
 	if err != nil {
 		return unencodable(name, err)
 	}
@@ -102,7 +103,7 @@ func emitInput(kind int32, payload []byte) ([]byte, error) {
 		return nil, err
 	}
 	fields["kind"] = name
-	return json.Marshal(fields)
+	return plainjson.Marshal(fields)
 }
 
 // log passes on what the guest printed, as one log line.
@@ -110,7 +111,7 @@ func (a *accessCalls) log(ctx context.Context, text []byte) {
 	if len(text) == 0 || ctx.Err() != nil {
 		return
 	}
-	line, err := json.Marshal(map[string]string{"level": "info", "msg": printable(strings.TrimSpace(string(text)), hostabi.MaxEmit/8)})
+	line, err := plainjson.Marshal(map[string]string{"level": "info", "msg": printable(strings.TrimSpace(string(text)), hostabi.MaxEmit/8)})
 	if err == nil {
 		a.Emit(ctx, hostabi.EmitLog, line)
 	}

@@ -1,7 +1,6 @@
 package event
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -11,6 +10,7 @@ import (
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/home"
 	"github.com/aircoding/air/internal/ids"
+	"github.com/aircoding/air/internal/plainjson"
 )
 
 // maxPayload is the size up to which a payload is stored. More goes to an artifact.
@@ -117,13 +117,7 @@ func (s *Store) commit(ctx context.Context, e Event, changes []func(*sql.Tx) err
 
 // encode gives the bytes that are stored and that the MAC covers.
 func encode(e Event) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(e); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return plainjson.Marshal(e)
 }
 
 // runID is the call that the event belongs to, as its payload has it.

@@ -52,6 +52,7 @@ const (
 
 	WorkspaceCreated = "workspace.created"
 	WorkspaceMerged  = "workspace.merged"
+	WorkspaceRemoved = "workspace.removed"
 
 	ArtifactCreated = "artifact.created"
 
@@ -84,7 +85,7 @@ var durable = []string{
 	ToolStarted, ToolCompleted, ToolFailed, ToolCancelled,
 	CommandStarted, CommandCompleted, CommandFailed, CommandCancelled,
 	DiagnosticCreated,
-	WorkspaceCreated, WorkspaceMerged,
+	WorkspaceCreated, WorkspaceMerged, WorkspaceRemoved,
 	ArtifactCreated,
 	BackupCreated, BackupRestored,
 	PermissionRequested, PermissionDecided, PermissionGranted, PermissionRevoked,

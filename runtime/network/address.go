@@ -1,21 +1,29 @@
 package network
 
 import (
+	"errors"
 	"net"
 	"net/netip"
 	"slices"
 
 	"github.com/aircoding/air/internal/fault"
-	"github.com/aircoding/air/runtime"
 	"github.com/aircoding/air/runtime/permission"
 )
 
 // checkLiteral refuses an address that the effect did not name as a private one.
 func checkLiteral(e permission.Effect, addr netip.Addr) error {
 	if e.Class != permission.ClassPrivate && private(addr) {
-		return &runtime.PrivateAddressError{Target: e.Target, Address: addr}
+		return notAsPrivate(e, addr)
 	}
 	return nil
+}
+
+// errNotAsPrivate is the sentinel of a host that was allowed by its name and has an address
+// of this machine or of a private network.
+var errNotAsPrivate = errors.New("which is this machine's or a private network's, and was not allowed as such")
+
+func notAsPrivate(e permission.Effect, addr netip.Addr) error {
+	return fault.New(fault.PermissionDenied, "private_address", "%s has the address %s, %w", e.Target, addr, errNotAsPrivate)
 }
 
 // checkResolved refuses an address that a name has and that is not public, unless the
@@ -26,7 +34,7 @@ func checkResolved(e permission.Effect, addr netip.Addr) error {
 	case !private(addr):
 		return nil
 	case e.Class != permission.ClassPrivate:
-		return &runtime.PrivateAddressError{Target: e.Target, Address: addr}
+		return notAsPrivate(e, addr)
 	case neverByName(addr):
 		return fault.New(fault.PermissionDenied, "private_address", "%s has the address %s, which no name may lead to", e.Target, addr).
 			WithHint("do not work around this; a person who means this address has it named in the URL")

@@ -1,7 +1,6 @@
 package network
 
 import (
-	"context"
 	"path"
 	"path/filepath"
 	"slices"
@@ -13,10 +12,12 @@ import (
 
 // Configured reads which hosts a package manager or git needs, from where that reads it: its
 // command line, the environment, and its files in the project and in the home of commands.
-// Nothing is executed. What cannot be read adds nothing: then the command does not get there.
+// Nothing is executed. What a program does by itself where nothing is configured is not known
+// here, and what cannot be read adds nothing: then the host is decided when it is asked for.
 type Configured struct {
 	Root   string              // the project's folder, canonical; "" for none
 	Home   string              // the home that commands find; "" for none
+	Trees  string              // the folder that other working trees of the project lie in; "" for none
 	Getenv func(string) string // of the person, from whom commands have the variables asked for
 }
 
@@ -30,21 +31,22 @@ const (
 type asking struct {
 	Configured
 	words []string // the program and its arguments
+	dir   string   // that it starts in, canonical
 	dirs  []string // where its files may be, the closest first
 }
 
 // managers are the programs whose configuration is known.
 var managers = map[string]func(asking) []string{
 	"go":  goHosts,
-	"npm": npmHosts, "npx": npmHosts, "pnpm": npmHosts, "pnpx": npmHosts, "bun": npmHosts, "bunx": npmHosts, "yarn": yarnHosts, "corepack": npmHosts,
+	"npm": npmHosts, "npx": npmHosts, "pnpm": npmHosts, "pnpx": npmHosts, "bun": npmHosts, "bunx": npmHosts, "yarn": npmHosts, "corepack": npmHosts,
 	"pip": pipHosts, "pip3": pipHosts, "pipx": pipHosts, "poetry": pipHosts, "uv": uvHosts, "uvx": uvHosts,
 	"cargo": cargoHosts,
 	"git":   gitHosts,
 }
 
-// Hosts are those that the program of a run effect needs when it starts in a folder. It is
-// for runtime.Config.
-func (c Configured) Hosts(_ context.Context, e permission.Effect, dir string) []permission.Effect {
+// Hosts are those that the program of a run effect needs in its folder. It is for
+// runtime.Config.
+func (c Configured) Hosts(e permission.Effect) []permission.Effect {
 	words, err := permission.SplitArgv(e.Target)
 	if err != nil || len(words) == 0 {
 		return nil
@@ -54,7 +56,7 @@ func (c Configured) Hosts(_ context.Context, e permission.Effect, dir string) []
 	if find == nil {
 		return nil
 	}
-	return effects(find(asking{Configured: c, words: words, dirs: c.folders(dir)}))
+	return effects(find(asking{Configured: c, words: words, dir: e.Dir, dirs: c.folders(e.Dir)}))
 }
 
 // withoutPython takes python -m pip for pip.
@@ -65,15 +67,28 @@ func withoutPython(words []string) []string {
 	return words
 }
 
-// folders are dir and those above it in the project; without one in it, the project's.
+// folders are dir and those above it in the project, or in another working tree of it; of a
+// folder elsewhere, the project's.
 func (c Configured) folders(dir string) (all []string) {
 	if c.Root == "" {
 		return nil
 	}
-	for at := dir; len(all) < maxFolders && strings.HasPrefix(at, c.Root+"/"); at = filepath.Dir(at) {
+	top := c.Root
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
+	}
+	if c.Trees != "" && isBelow(c.Trees, dir) && dir != c.Trees {
+		name, _, _ := strings.Cut(strings.TrimPrefix(dir, c.Trees+"/"), "/")
+		top = filepath.Join(c.Trees, name)
+	}
+	for at := dir; len(all) < maxFolders && at != top && isBelow(top, at); at = filepath.Dir(at) {
 		all = append(all, at)
 	}
-	return append(all, c.Root)
+	return append(all, top)
+}
+
+func isBelow(folder, path string) bool {
+	return path == folder || strings.HasPrefix(path, strings.TrimSuffix(folder, "/")+"/")
 }
 
 // effects are those of reaching URLs; what is none that a proxy lets through, or that git

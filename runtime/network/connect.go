@@ -28,15 +28,13 @@ func (p *Proxy) connect(w http.ResponseWriter, r *http.Request) {
 		p.fail(w, e, err)
 		return
 	}
-	defer server.Close()
+	defer closeConn(server)
 	client, buffered, err := http.NewResponseController(w).Hijack()
 	if err != nil {
 		p.fail(w, e, err)
 		return
 	}
-	defer client.Close()
-	p.tunnels.Add(1)
-	defer p.tunnels.Done()
+	defer closeConn(client)
 	p.tunnel(r.Context(), e, client, buffered, server)
 }
 
@@ -44,8 +42,8 @@ func (p *Proxy) connect(w http.ResponseWriter, r *http.Request) {
 // ends with ctx, which a hijacked connection's does not by itself.
 func (p *Proxy) tunnel(ctx context.Context, e permission.Effect, client net.Conn, buffered *bufio.ReadWriter, server net.Conn) {
 	stop := context.AfterFunc(ctx, func() {
-		_ = client.Close()
-		_ = server.Close()
+		closeConn(client)
+		closeConn(server)
 	})
 	defer stop()
 	if _, err := io.WriteString(client, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
@@ -72,6 +70,9 @@ func (p *Proxy) tunnel(ctx context.Context, e permission.Effect, client net.Conn
 	join(&replaced{idleConn{client}, from}, server)
 }
 
+// closeConn ends a connection, of whose end nobody needs to know.
+func closeConn(c net.Conn) { _ = c.Close() }
+
 // replaced is a connection of which something was read ahead.
 type replaced struct {
 	idleConn
@@ -96,8 +97,8 @@ func join(client, server net.Conn) {
 // copyAll ends the other direction too where this one breaks.
 func copyAll(to, from net.Conn) {
 	if _, err := io.Copy(struct{ io.Writer }{to}, struct{ io.Reader }{from}); err != nil {
-		_ = to.Close()
-		_ = from.Close()
+		closeConn(to)
+		closeConn(from)
 		return
 	}
 	closeWrite(to)

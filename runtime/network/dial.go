@@ -28,12 +28,28 @@ const (
 type Dialer struct {
 	// Resolve returns the addresses of a name; nil asks the resolvers of the machine.
 	Resolve func(ctx context.Context, host string) ([]netip.Addr, error)
+	// Decide answers for a host that was allowed by its name and turns out to be private; nil
+	// refuses it.
+	Decide func(ctx context.Context, e permission.Effect) error
 }
 
 // Dial connects to the host of a net effect that was allowed. The name is resolved once,
-// every address that it has is checked, and the connection is to one of them. An address
-// that is not public, and that the effect did not name, is a *runtime.PrivateAddressError.
+// every address that it has is checked, and the connection is to one of them. One that has
+// an address that is not public, and that the effect did not name, is decided anew as
+// private, and dialled again.
 func (d Dialer) Dial(ctx context.Context, e permission.Effect) (net.Conn, error) {
+	conn, err := d.once(ctx, e)
+	if d.Decide == nil || !errors.Is(err, errNotAsPrivate) {
+		return conn, err
+	}
+	e.Class = permission.ClassPrivate
+	if err := d.Decide(ctx, e); err != nil {
+		return nil, err
+	}
+	return d.once(ctx, e)
+}
+
+func (d Dialer) once(ctx context.Context, e permission.Effect) (net.Conn, error) {
 	name, port, err := split(e)
 	if err != nil {
 		return nil, err

@@ -29,12 +29,17 @@ type Fetcher struct {
 var _ runtime.Fetcher = Fetcher{}
 
 // Send implements runtime.Fetcher.
-func (f Fetcher) Send(ctx context.Context, host permission.Effect, r runtime.HTTPRequest) (runtime.HTTPAnswer, error) {
+func (f Fetcher) Send(ctx context.Context, host permission.Effect, r runtime.HTTPRequest, decide func(context.Context, permission.Effect) error) (runtime.HTTPAnswer, error) {
 	request, err := newRequest(ctx, host, r)
 	if err != nil {
 		return runtime.HTTPAnswer{}, err
 	}
-	transport := newTransport(f.dial)
+	conn, err := Dialer{Resolve: f.Dialer.Resolve, Decide: decide}.Dial(ctx, host)
+	if err != nil {
+		return runtime.HTTPAnswer{}, sendFault(ctx, host, err)
+	}
+	defer closeConn(conn)
+	transport := newTransport(func(context.Context, string, string) (net.Conn, error) { return idleConn{conn}, nil })
 	transport.TLSClientConfig = &tls.Config{RootCAs: f.Roots, MinVersion: tls.VersionTLS12}
 	defer transport.CloseIdleConnections()
 	response, err := transport.RoundTrip(request)
@@ -49,18 +54,6 @@ func (f Fetcher) Send(ctx context.Context, host permission.Effect, r runtime.HTT
 	return answer, nil
 }
 
-func (f Fetcher) dial(ctx context.Context, _, address string) (net.Conn, error) {
-	e, err := effectFor(ctx, address)
-	if err != nil {
-		return nil, err
-	}
-	conn, err := f.Dialer.Dial(ctx, e)
-	if err != nil {
-		return nil, err
-	}
-	return idleConn{conn}, nil
-}
-
 // newRequest is the request to the decided host, whose spelling it takes.
 func newRequest(ctx context.Context, host permission.Effect, r runtime.HTTPRequest) (*http.Request, error) {
 	plain, err := permission.NetTarget(r.URL)
@@ -71,7 +64,7 @@ func newRequest(ctx context.Context, host permission.Effect, r runtime.HTTPReque
 	if r.Body != nil {
 		body = io.NewSectionReader(r.Body, 0, r.Size)
 	}
-	request, err := http.NewRequestWithContext(withEffect(ctx, host), r.Method, r.URL, body)
+	request, err := http.NewRequestWithContext(ctx, r.Method, r.URL, body)
 	if err != nil {
 		return nil, fault.New(fault.InvalidInput, "bad_url", "%w", err)
 	}
@@ -134,10 +127,7 @@ func (u *unzipped) Read(p []byte) (n int, err error) {
 // such as that an address is private, stays what it is.
 func sendFault(ctx context.Context, host permission.Effect, err error) error {
 	var known *fault.Error
-	var private *runtime.PrivateAddressError
 	switch {
-	case errors.As(err, &private):
-		return private
 	case errors.As(err, &known):
 		return known
 	case ctx.Err() != nil:

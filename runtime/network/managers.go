@@ -8,11 +8,11 @@ import (
 // goHosts: https://go.dev/ref/mod#environment-variables.
 func goHosts(a asking) (urls []string) {
 	own := a.readHome(".config/go/env")
-	proxies := a.variable(own, "GOPROXY", "https://proxy.golang.org,direct")
+	proxies := a.variable(own, "GOPROXY")
 	for proxy := range strings.FieldsFuncSeq(proxies, func(r rune) bool { return r == ',' || r == '|' }) {
 		urls = append(urls, proxy) // direct and off are no URLs
 	}
-	sums := strings.Fields(a.variable(own, "GOSUMDB", "sum.golang.org"))
+	sums := strings.Fields(a.variable(own, "GOSUMDB"))
 	switch {
 	case len(sums) > 1:
 		urls = append(urls, sums[1])
@@ -24,24 +24,19 @@ func goHosts(a asking) (urls []string) {
 }
 
 // variable is one of the environment, or of the program's own file of variables.
-func (a asking) variable(own []setting, name, normal string) string {
+func (a asking) variable(own []setting, name string) string {
 	if value := a.env(name); value != "" {
 		return value
 	}
-	if found := values(own, name); len(found) > 0 && found[len(found)-1] != "" {
+	if found := values(own, name); len(found) > 0 {
 		return found[len(found)-1]
 	}
-	return normal
+	return ""
 }
 
-// npmHosts: https://docs.npmjs.com/cli/using-npm/registry. Registries of scopes are needed
-// besides.
-func npmHosts(a asking) []string { return a.registries("https://registry.npmjs.org") }
-
-// yarnHosts: https://classic.yarnpkg.com/docs/yarnrc and https://yarnpkg.com/configuration/yarnrc.
-func yarnHosts(a asking) []string { return a.registries("https://registry.yarnpkg.com") }
-
-func (a asking) registries(normal string) []string {
+// npmHosts are those of npm, of what works like it, and of both kinds of yarn: npm help
+// registry. Registries of scopes are needed besides.
+func npmHosts(a asking) []string {
 	all := append(a.read(".npmrc", ".yarnrc", ".yarnrc.yml"), append(a.readHome(".npmrc"), a.readHome(".yarnrc")...)...)
 	instead, besides := a.given("--registry")
 	for _, s := range all {
@@ -50,23 +45,18 @@ func (a asking) registries(normal string) []string {
 		}
 	}
 	if len(instead) == 0 {
-		instead = first(a.env("npm_config_registry", "NPM_CONFIG_REGISTRY", "YARN_REGISTRY"), values(all, "registry", "npmRegistryServer"), normal)
+		instead = first(a.env("npm_config_registry", "NPM_CONFIG_REGISTRY", "YARN_REGISTRY"), values(all, "registry", "npmRegistryServer"))
 	}
 	return append(instead, besides...)
 }
 
-// first is the variable, the closest setting, or what is normal.
-func first(variable string, configured []string, normal ...string) []string {
-	switch {
-	case variable != "":
+// first is the variable, or the closest setting.
+func first(variable string, configured []string) []string {
+	if variable != "" {
 		return []string{variable}
-	case len(configured) > 0:
-		return configured[:1]
 	}
-	return slices.Clone(normal)
+	return configured[:min(1, len(configured))]
 }
-
-var pypi = []string{"https://pypi.org", "https://files.pythonhosted.org"}
 
 // pipHosts: https://pip.pypa.io/en/stable/topics/configuration/. poetry has its sources in
 // pyproject.toml.
@@ -81,7 +71,7 @@ func pipHosts(a asking) []string {
 		}
 	}
 	if len(instead) == 0 {
-		instead = first(a.env("PIP_INDEX_URL"), values(all, "index-url"), pypi...)
+		instead = first(a.env("PIP_INDEX_URL"), values(all, "index-url"))
 	}
 	return append(instead, besides...)
 }
@@ -104,28 +94,19 @@ func uvHosts(a asking) []string {
 		}
 	}
 	if len(instead) == 0 {
-		instead = first(a.env("UV_DEFAULT_INDEX", "UV_INDEX_URL"), configured, pypi...)
+		instead = first(a.env("UV_DEFAULT_INDEX", "UV_INDEX_URL"), configured)
 	}
 	return append(instead, besides...)
 }
-
-var cratesIO = []string{"https://index.crates.io", "https://static.crates.io"}
 
 // cargoHosts: https://doc.rust-lang.org/cargo/reference/source-replacement.html.
 func cargoHosts(a asking) []string {
 	all := append(a.read(".cargo/config.toml", ".cargo/config"), a.readHome(".cargo/config.toml")...)
 	instead, besides := a.given("--index")
-	replaced := false
 	for _, s := range all {
-		switch {
-		case s.section == "source.crates-io" && s.key == "replace-with":
-			replaced = true
-		case strings.HasPrefix(s.section, "source.") && s.key == "registry", strings.HasPrefix(s.section, "registries.") && s.key == "index":
+		if strings.HasPrefix(s.section, "source.") && s.key == "registry" || strings.HasPrefix(s.section, "registries.") && s.key == "index" {
 			besides = append(besides, s.value)
 		}
-	}
-	if len(instead) == 0 && !replaced {
-		instead = slices.Clone(cratesIO)
 	}
 	return append(instead, besides...)
 }

@@ -2,7 +2,6 @@ package network
 
 import (
 	"context"
-	"errors"
 	"io"
 	"log"
 	"net"
@@ -10,8 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/aircoding/air/internal/fault"
-	"github.com/aircoding/air/runtime"
+	"github.com/aircoding/air/internal/text"
 	"github.com/aircoding/air/runtime/permission"
 )
 
@@ -31,13 +29,13 @@ var noLog = log.New(io.Discard, "", 0)
 type Proxy struct {
 	Hosts  *Hosts
 	Dialer Dialer
-	// Decide answers for a host that was allowed by its name and turns out to have a private
-	// address; nil refuses it.
-	Decide func(ctx context.Context, effects []permission.Effect) error
+	// Command is shown to whoever is asked about a host that was not decided before.
+	Command string
 
+	late      func(e permission.Effect) error
 	refused   refusals
 	transport *http.Transport
-	tunnels   sync.WaitGroup
+	handling  sync.WaitGroup
 }
 
 // Serve answers what connects to the listener until stop is called, or ctx ends. Then no
@@ -45,6 +43,10 @@ type Proxy struct {
 func (p *Proxy) Serve(ctx context.Context, l net.Listener) (stop func() []Refusal) {
 	ctx, cancel := context.WithCancel(ctx)
 	p.transport = newTransport(p.dialHTTP)
+	p.late = func(e permission.Effect) error { // an answer counts also where the connection did not wait for it
+		e.Why = "a program asks for it while the command runs: " + text.Head(p.Command, maxTold)
+		return p.Hosts.late(ctx, e)
+	}
 	server := &http.Server{
 		Handler:           p,
 		ReadHeaderTimeout: headerTime,
@@ -72,11 +74,11 @@ func (p *Proxy) Serve(ctx context.Context, l net.Listener) (stop func() []Refusa
 	})
 }
 
-// wait waits until no tunnel is open.
+// wait waits until no request and no tunnel is open.
 func (p *Proxy) wait() {
 	done := make(chan struct{})
 	go func() {
-		p.tunnels.Wait()
+		p.handling.Wait()
 		close(done)
 	}()
 	select {
@@ -87,6 +89,8 @@ func (p *Proxy) wait() {
 
 // ServeHTTP implements http.Handler.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p.handling.Add(1)
+	defer p.handling.Done()
 	switch {
 	case r.Method == http.MethodConnect:
 		p.connect(w, r)
@@ -97,32 +101,31 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// allowed is the decided effect for a host that a program asks for. Where there is none,
-// the program has its answer.
+// allowed is the effect for a host that a program asks for, if it was decided or is now.
+// Otherwise the program has its answer.
 func (p *Proxy) allowed(w http.ResponseWriter, scheme, authority string) (permission.Effect, bool) {
-	target, err := spelled(scheme, authority)
+	e, err := spelled(scheme, authority)
 	if err != nil {
 		p.refuse(w, http.StatusForbidden, Refusal{Target: scheme + "://" + authority, Why: err.Error()})
-		return permission.Effect{}, false
+		return e, false
 	}
-	e, ok := p.Hosts.find(target)
-	if !ok {
-		p.refuse(w, http.StatusForbidden, Refusal{target, "it was not decided for this command", "do not work around this; a person allows it with: air permission grant 'net(" + target + ")'"})
+	if have, ok := p.Hosts.find(e); ok {
+		return have, true
 	}
-	return e, ok
+	if err := p.late(e); err != nil {
+		p.fail(w, e, err)
+		return e, false
+	}
+	return e, true
 }
 
-// dial connects to a decided host. One that turns out to be private is decided anew.
+// dial connects to a decided host.
 func (p *Proxy) dial(ctx context.Context, e permission.Effect) (net.Conn, error) {
-	conn, err := p.Dialer.Dial(ctx, e)
-	var private *runtime.PrivateAddressError
-	if errors.As(err, &private) && p.Decide != nil {
-		e.Class = permission.ClassPrivate
-		if err = p.Decide(ctx, []permission.Effect{e}); err == nil {
-			p.Hosts.Add([]permission.Effect{e})
-			conn, err = p.Dialer.Dial(ctx, e)
-		}
+	dialer := p.Dialer
+	if p.Hosts.decide != nil {
+		dialer.Decide = func(_ context.Context, e permission.Effect) error { return p.late(e) }
 	}
+	conn, err := dialer.Dial(ctx, e)
 	if err != nil {
 		return nil, err
 	}
@@ -131,17 +134,11 @@ func (p *Proxy) dial(ctx context.Context, e permission.Effect) (net.Conn, error)
 
 // fail tells a program that a decided host was not reached.
 func (p *Proxy) fail(w http.ResponseWriter, e permission.Effect, err error) {
-	refused := Refusal{Target: e.Target, Why: err.Error()}
 	status := http.StatusBadGateway
-	var private *runtime.PrivateAddressError
-	var known *fault.Error
-	if errors.As(err, &known) {
-		refused.Hint = known.Hint
-	}
-	if errors.As(err, &private) || fault.Is(err, fault.PermissionDenied) || fault.Is(err, fault.ApprovalRequired) {
+	if isRefusal(err) {
 		status = http.StatusForbidden
 	}
-	p.refuse(w, status, refused)
+	p.refuse(w, status, refusalOf(e, err))
 }
 
 // refuse answers with a text, and remembers the host.

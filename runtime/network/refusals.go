@@ -1,14 +1,19 @@
 package network
 
 import (
+	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/runtime/permission"
 )
 
 const (
-	maxRefusals = 32
+	maxRefusals = maxRefused
 	maxTold     = 300 // bytes of a target
 )
 
@@ -17,6 +22,23 @@ type Refusal struct {
 	Target string // scheme://host:port, or what was asked for where that is none
 	Why    string
 	Hint   string // what to do about it, "" for nothing
+}
+
+// refusalOf is why a host was not reached. What waits for a person says how they allow it,
+// in words that are no command to run: whoever passes them on gives nobody orders.
+func refusalOf(e permission.Effect, err error) Refusal {
+	refused := Refusal{Target: e.Target, Why: err.Error()}
+	var known *fault.Error
+	if errors.As(err, &known) {
+		refused.Hint = known.Hint
+	}
+	switch {
+	case errors.Is(err, context.Canceled):
+		refused.Why = "the command ended first"
+	case known != nil && (known.Kind == fault.ApprovalRequired || known.Code == notDecided) && e.Class != permission.ClassPrivate:
+		refused.Hint = "do not work around this; a person allows it by air permission grant, with the effect 'net(" + e.Target + ")'"
+	}
+	return refused
 }
 
 // refusals keeps the first refusal of each host.

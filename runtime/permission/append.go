@@ -1,14 +1,13 @@
 package permission
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/plainjson"
 )
 
 // AppendRules adds allow rules to the text of the rule file of a tier, and leaves the
@@ -64,11 +63,8 @@ func yamlText(text string) string {
 	if plainYAML.MatchString(text) {
 		return text
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(text) // into memory, of a string
-	return strings.TrimSuffix(b.String(), "\n")
+	quoted, _ := plainjson.Marshal(text) // of a string
+	return string(quoted)
 }
 
 func rulesBefore(file string, text []byte, t Tier, p *Paths) ([]*rule, error) {

@@ -3,6 +3,7 @@ package permission
 import (
 	"context"
 	"fmt"
+	"slices"
 )
 
 // Verdict is the engine's answer for one effect. The zero value denies.
@@ -70,6 +71,8 @@ type DeniedError struct {
 	Decision Decision
 	// Unanswered is true when the effect needed a person and there was none.
 	Unanswered bool
+	// More are the other effects of the call that needed one.
+	More []Effect
 	// Note is what the person who refused wrote to the agent.
 	Note string
 }
@@ -77,6 +80,8 @@ type DeniedError struct {
 func (e *DeniedError) Error() string {
 	d := e.Decision
 	switch {
+	case len(e.More) > 0:
+		return fmt.Sprintf("%s and %d more need approval: %s (rule: %s)", d.Effect, len(e.More), d.Reason, d.Rule)
 	case e.Unanswered:
 		return fmt.Sprintf("%s needs approval: %s (rule: %s)", d.Effect, d.Reason, d.Rule)
 	case e.Note != "":
@@ -91,7 +96,10 @@ func (e *DeniedError) Error() string {
 func (e *DeniedError) ToCapability() *DeniedError {
 	told := *e
 	d := &told.Decision
-	d.Effect = d.Effect.AsNamed()
+	d.Effect, told.More = d.Effect.AsNamed(), slices.Clone(e.More)
+	for i := range told.More {
+		told.More[i] = told.More[i].AsNamed()
+	}
 	if d.Layer != LayerFloor && d.Layer != LayerCeiling {
 		d.Rule = string(d.Layer)
 	}
@@ -119,6 +127,8 @@ type Question struct {
 	Rules []string
 	// OnceOnly is true when the choice "session" is not offered either.
 	OnceOnly bool
+	// AnyHost is true when the choice of that name is offered.
+	AnyHost bool
 	// Learning is true when rules are proposed from what is allowed.
 	Learning bool
 }
@@ -130,6 +140,7 @@ const (
 	Once    Choice = "once"
 	Session Choice = "session"
 	Project Choice = "project"
+	AnyHost Choice = "any public host, this run"
 	Refuse  Choice = "deny"
 )
 

@@ -73,6 +73,18 @@ type Effect struct {
 	// names it. ScriptSHA256 is the hex digest of what it holds; grants are bound to it.
 	Script       string `json:"script,omitempty"`
 	ScriptSHA256 string `json:"script_sha256,omitempty"`
+	// Again marks a run effect that is decided once more when the command line comes to it: a
+	// script that is not there before is nothing to wonder at.
+	Again bool `json:"-"`
+	// Led marks a path in the project whose class is not that of its own name: a link of
+	// another name led there, or what lies beside it makes it what it is.
+	Led bool `json:"-"`
+	// MakesFolder marks the creation of a folder, as far as the command's words tell. Nothing
+	// is decided by it.
+	MakesFolder bool `json:"-"`
+	// Dir is the folder that a run effect's command would run in, by its name, absolute; ""
+	// where it is not known. Nothing is decided by it.
+	Dir string `json:"-"`
 	// Named is the path as the caller wrote it, kept by Paths.Resolve.
 	Named string `json:"-"`
 }
@@ -178,6 +190,7 @@ type Request struct {
 	// their agent calls. The subject's own capability is not in it.
 	Chain     []Caller
 	Effects   []Effect // resolved by Paths.Resolve
+	Late      bool     // they turned up while the call ran
 	SessionID string
 	// Credentials are what this chain, or those above it, have used of credentials in
 	// the session: canonical paths, or secret(NAME).

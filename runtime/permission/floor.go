@@ -12,7 +12,11 @@ func (e *Engine) floor(r *Request, f *Effect) (Decision, bool) {
 		code = CodeFloorUnresolved
 	case f.Class == ClassForbidden:
 		at := f.place(f.Target)
-		if code = e.paths.floor(at, fold(at), f.Kind); code == "" {
+		switch code = e.paths.floor(at, fold(at), f.Kind); {
+		case code != "":
+		case f.Led:
+			code = CodeFloorShared
+		default:
 			code = CodeFloorDevice
 		}
 	case len(r.Chain) > 0 && within(f.Target, e.paths.artifacts): // a capability reads those that are its own, by their ids

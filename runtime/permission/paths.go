@@ -99,6 +99,7 @@ func (p *Paths) place(e Effect, w walked) Effect {
 		e.Named = e.Target
 	}
 	e.Target, e.Class = w.path, p.classify(e.place(w.path), e.Kind, w.mode())
+	p.lead(&e, w.links)
 	return e
 }
 

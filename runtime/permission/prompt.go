@@ -122,6 +122,8 @@ func parseAnswer(line string, q Question) (Answer, bool) {
 	switch strings.ToLower(word) {
 	case "o", "once":
 		return Answer{Choice: Once}, true
+	case "h", "host", "hosts":
+		return Answer{Choice: AnyHost}, q.AnyHost
 	case "s", "session":
 		return Answer{Choice: Session}, !q.OnceOnly
 	case "p", "project":

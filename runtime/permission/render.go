@@ -32,7 +32,7 @@ func render(q Question, columns int) (string, Question, error) {
 	p.lines = append(p.lines, asks.lines...)
 	p.circumstances(&q)
 	if n := len(asks.lines); n > maxScreen {
-		q.OnceOnly, q.Rules = true, nil
+		q.OnceOnly, q.Rules, q.AnyHost = true, nil, false
 		p.block("long", fmt.Sprintf("%d lines are asked about above: read all of them; no answer lasts", n))
 	}
 	p.choices(&q)
@@ -135,6 +135,9 @@ func (p *page) choices(q *Question) {
 		p.line("  o = yes: a rule for it is proposed when the call has ended")
 	} else {
 		p.line("  o = once")
+	}
+	if q.AnyHost {
+		p.line("  h = any public host that no rule denies, until this run ends")
 	}
 	if !q.OnceOnly {
 		p.line("  s = for this session")

@@ -104,7 +104,7 @@ func (r *rule) reaches(f *Effect) bool {
 	case f.Kind == Env: // one that changes what runs
 		return r.tier != TierProject || isLiteral(r.matchers[0].text)
 	}
-	return plain(f.Class) || r.opens[f.Class]
+	return plain(f.Class) || r.opens[f.Class] || f.Led && r.tier.mayOpen(f.Class) && isLiteral(r.matchers[0].text)
 }
 
 // plainRisk are the risks of commands that every rule that matches may allow.

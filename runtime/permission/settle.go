@@ -21,6 +21,7 @@ func (e *Engine) Question(r Request, asks []Decision) Question {
 		q.Asks = append(q.Asks, printable(d))
 	}
 	q.besides(&r)
+	q.AnyHost = onlyHosts(&r, asks)
 	_, lasts := e.GrantsFor(r, asks, r.SessionID)
 	q.OnceOnly = !lasts || !storable(&r)
 	if q.OnceOnly || e.paths.Root() == "" {
@@ -85,17 +86,17 @@ func (e *Engine) Settle(ctx context.Context, r Request, decisions []Decision, a 
 	}
 	offered := e.Question(r, asks)
 	switch {
-	case a.Choice == Once:
+	case a.Choice == Once, a.Choice == AnyHost && offered.AnyHost:
 	case a.Choice == Session && !offered.OnceOnly:
 	case a.Choice == Project && len(offered.Rules) > 0:
-	case a.Choice == Session, a.Choice == Project:
+	case a.Choice == Session, a.Choice == Project, a.Choice == AnyHost:
 		return decisions, nil, fault.New(fault.InvalidInput, "choice_not_offered", "the answer %q was not offered for %s", a.Choice, r.Subject.Tool)
 	default:
 		decisions, err = refused(decisions, a.Note)
 		return decisions, nil, err
 	}
 	var grants []Grant
-	if a.Choice != Once {
+	if a.Choice == Session || a.Choice == Project {
 		if grants, err = e.addGrants(ctx, e.lasting(&r, asks, a.Choice)); err != nil {
 			return decisions, nil, err
 		}
@@ -119,12 +120,16 @@ func openQuestions(decisions []Decision) (asks []Decision, err error) {
 func answered(decisions []Decision, c Choice) []Decision {
 	decisions = slices.Clone(decisions)
 	for i := range decisions {
-		d := &decisions[i]
-		if d.Verdict == Ask {
-			*d = Decision{Effect: d.Effect, Verdict: Allow, Layer: LayerApproval, Rule: fmt.Sprintf("a person's answer: %s", c), Reason: "a person allowed it (" + d.Rule + ")"}
+		if decisions[i].Verdict == Ask {
+			decisions[i] = decisions[i].Answered(c)
 		}
 	}
 	return decisions
+}
+
+// Answered is an ask after a person allowed it.
+func (d Decision) Answered(c Choice) Decision {
+	return Decision{Effect: d.Effect, Verdict: Allow, Layer: LayerApproval, Rule: fmt.Sprintf("a person's answer: %s", c), Reason: "a person allowed it (" + d.Rule + ")"}
 }
 
 func refused(decisions []Decision, note string) ([]Decision, error) {

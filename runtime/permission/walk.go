@@ -17,6 +17,7 @@ type walked struct {
 	// dangling is true when what is missing was named by a symbolic link: a write
 	// would make something appear where the path does not say it.
 	dangling bool
+	links    []string // each symbolic link on the way, with what of the path came behind it
 }
 
 func (w walked) mode() fs.FileMode {
@@ -46,7 +47,7 @@ func walk(path string, followLast bool) (walked, error) {
 	if err != nil {
 		return walked{path: w.at}, badPath("%.200q: %w", w.at, cause(err))
 	}
-	return walked{path: w.at, info: info}, nil
+	return walked{path: w.at, info: info, links: w.via}, nil
 }
 
 const maxLinks = 40 // as Linux has it
@@ -56,6 +57,7 @@ type walker struct {
 	rest       []string // names to come
 	fromLinks  int      // how many at the head of rest came out of links
 	links      int
+	via        []string // as walked has them
 	followLast bool
 }
 
@@ -96,7 +98,7 @@ func (w *walker) unseen(next string, fromLink bool, err error) (*walked, error) 
 		return nil, nil
 	}
 	path := filepath.Join(append([]string{next}, w.rest...)...)
-	return &walked{path: path, dangling: missing && fromLink}, nil
+	return &walked{path: path, dangling: missing && fromLink, links: w.via}, nil
 }
 
 // follow puts a link's target in front of what is left. The links below /proc/N are
@@ -108,6 +110,7 @@ func (w *walker) follow(link string) error {
 	if w.links++; w.links > maxLinks {
 		return badPath("%.200q: more than %d symbolic links", link, maxLinks)
 	}
+	w.via = append(w.via, filepath.Join(append([]string{link}, w.rest...)...))
 	target, err := os.Readlink(link)
 	if err != nil {
 		return badPath("%.200q: %w", link, cause(err))

@@ -39,21 +39,19 @@ func (r *Runner) launchBare(ctx context.Context, l runtime.Launch) (runtime.Ende
 	if err != nil {
 		return ended, err
 	}
+	if l.Started != nil {
+		l.Started(b.cmd.Process.Pid)
+	}
 	forget, err := r.note(l.ID, b.cmd.Process.Pid)
 	if err != nil {
 		err = errors.Join(err, b.cmd.Cancel())
 	}
 	defer forget()
-	refused := make(chan error, 1)
-	if b.talk != nil {
-		go func() { refused <- r.host(l).Serve(ctx, b.talk) }()
-	} else {
-		refused <- nil
-	}
+	stopTalk := r.talk(ctx, b.talk, l)
 	report, waitErr := b.wait(ctx)
 	err = errors.Join(err, waitErr)
 	ended.Code, ended.Signal, ended.Killed, ended.CPU = report.Code, report.Signal, report.Killed, report.CPU
-	return ended, errors.Join(<-refused, err)
+	return ended, errors.Join(stopTalk(), err)
 }
 
 // bare is a command that runs without a sandbox.
@@ -128,6 +126,7 @@ func (r *Runner) startBare(ctx context.Context, l runtime.Launch) (*bare, error)
 		b.close()
 		return nil, fmt.Errorf("starting what keeps a command: %w", err)
 	}
+	_ = told.Close()                        // so that nobody waits for one that is gone
 	_ = gob.NewEncoder(tell).Encode(config) // one that is gone reports nothing
 	return b, nil
 }

@@ -19,19 +19,26 @@ import (
 // needs skips where a program is missing, and names the Debian package that brings it.
 func needs(t testing.TB, program, debian string) string {
 	t.Helper()
-	file, err := exec.LookPath(program)
-	if err != nil {
-		t.Skipf("%s is missing: apt-get install %s", program, debian)
+	version := "--version"
+	if program == "go" {
+		version = "version"
 	}
-	return filepath.Dir(file)
+	for _, folder := range filepath.SplitList(os.Getenv("PATH")) {
+		// One may be there that runs only in another home, as rustup's do.
+		if exec.Command(filepath.Join(folder, program), version).Run() == nil {
+			return folder
+		}
+	}
+	t.Skipf("%s is missing: apt-get install %s", program, debian)
+	return ""
 }
 
 // day is a project on this machine, with the toolchains that this machine has.
 func day(t *testing.T, program, debian string) *rig {
 	t.Helper()
 	needsSandbox(t)
-	needs(t, program, debian)
-	return newRig(t, map[string]string{"PATH": os.Getenv("PATH")})
+	folder := needs(t, program, debian)
+	return newRig(t, map[string]string{"PATH": folder + ":" + os.Getenv("PATH")})
 }
 
 // ownDay is a day with the toolchains in the home of whoever runs the tests. Commands see no
@@ -169,12 +176,12 @@ with zipfile.ZipFile("small-1.0-py3-none-any.whl", "w") as z:
 
 func TestDayOfNode(t *testing.T) {
 	r := day(t, "npm", "npm")
-	r.put(".npmrc", "//registry.npmjs.org/:_authToken=secret\n")
+	r.put(".npmrc", "//modules.example/:_authToken=secret\n")
 	r.project("dep/package.json", `{"name": "dep", "version": "1.0.0", "main": "index.js"}`)
 	r.project("dep/index.js", "module.exports = 42\n")
 	r.project("package.json", `{"name": "m", "version": "1.0.0", "dependencies": {"dep": "file:dep"}}`)
 	r.bash("npm install --offline --no-audit --no-fund && rm -r node_modules && npm ci --offline --no-audit --no-fund")
-	if got := r.bash("node -p 'require(\"dep\")'; npm config get //registry.npmjs.org/:_authToken 2>&1 | grep -c secret || true"); got != "42\n0" {
+	if got := r.bash("node -p 'require(\"dep\")'; npm config get //modules.example/:_authToken 2>&1 | grep -c secret || true"); got != "42\n0" {
 		t.Errorf("got %q", got)
 	}
 }

@@ -55,33 +55,42 @@ func judgeOf(paths *permission.Paths, d *decided, dir string) judge {
 // guarded returns the mode of the mount that has to lie over a path, ok is false where none
 // has to. What was decided about by itself is open.
 func (j judge) guarded(path string) (mode sandbox.Mode, ok bool) {
-	read, write := j.class(path, permission.Read), j.class(path, permission.Overwrite)
-	if j.decided.whole && read == permission.ClassProtected {
-		read = j.read
+	if mode, denied := j.decided.denied(path); denied {
+		return mode, true
 	}
-	if j.decided.whole && write == permission.ClassObeyed {
-		write = j.write
+	read, write := j.effect(path, permission.Read), j.effect(path, permission.Overwrite)
+	if j.decided.whole && read.Class == permission.ClassProtected {
+		read.Class = j.read
 	}
+	if j.decided.whole && write.Class == permission.ClassObeyed {
+		write.Class = j.write
+	}
+	mayRead := read.Class == j.read || j.decided.opens(path, read.Class, false) || j.decided.mayOpen(read)
 	switch {
-	case read == j.read && write == j.write || j.decided.opens(path, write, true):
+	case j.decided.opens(path, write.Class, true), mayRead && (write.Class == j.write || j.decided.mayOpen(write)):
 		return 0, false
-	case read != j.read && !j.decided.opens(path, read, false):
+	case !mayRead:
 		return sandbox.Covered, true
 	}
 	return sandbox.ReadOnly, true
 }
 
-// class is that of a path. One that cannot be told is forbidden.
+// class is that of a path.
 func (j judge) class(path string, kind permission.Kind) permission.Class {
+	return j.effect(path, kind).Class
+}
+
+// effect is that on a path, with its class. One that cannot be told is forbidden.
+func (j judge) effect(path string, kind permission.Kind) permission.Effect {
 	find := j.paths.ByName
 	if j.resolve {
 		find = j.paths.Resolve
 	}
 	e, err := find(permission.Effect{Kind: kind, Target: path})
 	if err != nil {
-		return permission.ClassForbidden
+		return permission.Effect{Kind: kind, Target: path, Class: permission.ClassForbidden}
 	}
-	return e.Class
+	return e
 }
 
 func tooManyFolders(root string) error {

@@ -33,6 +33,23 @@ func (r *Runner) realHome() string {
 	return r.home()
 }
 
+// Private lists the folders of which a command has one of its own, whatever lies on the host
+// under their names. Where the project, or a home, lies in one, it is as any other folder: what
+// is beside the project there is named as what it is on the host.
+func (r *Runner) Private() []string {
+	const temporary = "/tmp"
+	if !r.Confined() {
+		return nil
+	}
+	for _, place := range []string{r.config.Root, r.config.Home, r.config.State} {
+		real, err := filepath.EvalSymlinks(place)
+		if place != "" && (isBelow(place, temporary) || err == nil && isBelow(real, temporary)) {
+			return nil
+		}
+	}
+	return []string{temporary}
+}
+
 // privateHome is the host's folder that is the home inside, canonical. Commands own what is
 // in it, so nothing there is followed or believed.
 func (r *Runner) privateHome() (string, error) {

@@ -110,7 +110,7 @@ func (s *survey) findSkipped() error {
 
 func (s *survey) skippedFolder(rel string) (more []string, err error) {
 	f, err := openBelow(s.top, rel)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
+	if isGone(err) {
 		return nil, nil
 	}
 	if errors.Is(err, fs.ErrPermission) {

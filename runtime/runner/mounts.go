@@ -14,10 +14,14 @@ import (
 
 // view is what a launched program sees of the host.
 type view struct {
-	mounts  []sandbox.Mount
-	surveys []*survey
-	decided *decided
-	free    func() // gives back what home mounts hold
+	mounts    []sandbox.Mount
+	surveys   []*survey
+	decided   *decided
+	free      func()  // gives back what home mounts hold
+	dir       string  // of records
+	record    *record // nil where nothing is to be settled
+	placed    []placed
+	succeeded bool // the program, which decides about places that it did not use
 }
 
 // mounts makes a view: the system, the home of commands, the project with what is protected
@@ -36,10 +40,10 @@ func (r *Runner) mounts(ctx context.Context, l runtime.Launch) (v *view, err err
 		return v, err
 	}
 	v.mounts, v.free = append(v.mounts, home...), free
-	if err := r.addProject(v, l); err != nil {
+	if err := r.addProject(ctx, v, l); err != nil {
 		return v, err
 	}
-	return v, r.addOutside(v, l)
+	return v, r.addOutside(ctx, v, l)
 }
 
 // done lets go of what the view holds.
@@ -47,19 +51,49 @@ func (v *view) done() {
 	for _, s := range v.surveys {
 		s.close()
 	}
+	for _, p := range v.placed {
+		p.remove(!v.succeeded)
+	}
+	if v.record != nil { // it never began
+		v.record.remove(v.dir)
+	}
 	v.free()
 }
 
-// settle takes away what a run made that others would obey, see survey.withhold. id is the
-// run's.
-func (v *view) settle(id string) error {
-	var all []string
-	var failed error
+// trees are the folders that a run may change, as it found them.
+func (v *view) trees() (all []tree) {
 	for _, s := range v.surveys {
-		names, err := s.withhold(id)
-		all, failed = append(all, names...), errors.Join(failed, err)
+		if !s.outside && !s.fixed && !v.decided.whole {
+			all = append(all, s.tree())
+		}
 	}
-	return errors.Join(created(all), failed)
+	return all
+}
+
+// settle takes away what a run made that others would obey, see survey.withhold.
+func (r *Runner) settle(v *view) error {
+	if v.record == nil {
+		return nil
+	}
+	var all outcome
+	c := v.record
+	v.record = nil
+	dir, err := r.records()
+	others := []*record(nil)
+	if err == nil {
+		others, err = allRecords(dir)
+	}
+	others = slices.DeleteFunc(others, func(o *record) bool { return o.id == c.id })
+	v.decided.account(c.Began, others)
+	for _, s := range v.surveys {
+		all.add(s.root, s.withhold(c.id))
+	}
+	c.Failed, c.Stuck, c.Accepted = all.err != nil || len(all.stuck) > 0, all.stuck, all.accepted
+	if err == nil {
+		err = c.settled(dir, others)
+	}
+	all.err = errors.Join(all.err, err)
+	return all.fault("the command", c.id)
 }
 
 // systemCovers hide air's own folder, and credentials, where they lie in a folder of the
@@ -79,7 +113,7 @@ func (r *Runner) systemCovers(system []sandbox.Mount) (covers []sandbox.Mount) {
 // addProject adds the project and those of its worktrees that the run has to do with, where
 // it starts in one of them. A command line may write to that one, and to another in which
 // something is decided to be written; what is seen of the rest is read-only.
-func (r *Runner) addProject(v *view, l runtime.Launch) error {
+func (r *Runner) addProject(ctx context.Context, v *view, l runtime.Launch) error {
 	if !r.inProject(l.Dir) {
 		return nil
 	}
@@ -93,7 +127,7 @@ func (r *Runner) addProject(v *view, l runtime.Launch) error {
 		if !exists(dir) {
 			continue
 		}
-		if err := r.addFolder(v, projectJudge(r.config.Paths, v.decided), dir, writable); err != nil {
+		if err := r.addWithin(ctx, v, projectJudge(r.config.Paths, v.decided), dir, l.Dir, writable); err != nil {
 			return err
 		}
 	}
@@ -115,9 +149,12 @@ func (r *Runner) trees(d *decided, dir string) (all []string) {
 
 // addFolder adds a folder with what is protected in it, and what of it may be written where
 // the whole may not.
-func (r *Runner) addFolder(v *view, j judge, dir string, writable bool) error {
+func (r *Runner) addFolder(ctx context.Context, v *view, j judge, dir string, writable bool) error {
 	if err := r.prepare(v, dir, true); err != nil {
 		return err
+	}
+	if _, denied := v.decided.denied(dir); denied {
+		writable = false
 	}
 	mode := sandbox.ReadOnly
 	if writable {
@@ -132,13 +169,13 @@ func (r *Runner) addFolder(v *view, j judge, dir string, writable bool) error {
 	}
 	s := &survey{judge: j, root: dir, main: r.config.Root, fixed: !writable && len(open) == 0, outside: j.resolve, made: v.decided.makes(dir)}
 	v.surveys = append(v.surveys, s)
-	if err := s.look(); err != nil {
+	if err := s.look(ctx); err != nil {
 		return err
 	}
 	for _, g := range s.guards {
 		v.mounts = append(v.mounts, g.mount())
 	}
-	return r.addSpecial(v, dir)
+	return r.addSpecial(ctx, v, dir)
 }
 
 // unready is an error that keeps the view from being made.

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -17,13 +18,13 @@ import (
 // addOutside adds what was decided outside of the project: a file by itself, a folder with
 // what lies in it where all of that was decided about. Of a folder that is only listed, or
 // started in, nothing is seen but what else was decided.
-func (r *Runner) addOutside(v *view, l runtime.Launch) error {
+func (r *Runner) addOutside(ctx context.Context, v *view, l runtime.Launch) error {
 	within := r.inProject(l.Dir)
 	for _, e := range v.decided.paths {
 		if isOwn(e.Target) || r.seen(v, e.Target) && e.Kind == permission.Read || within && r.inProject(e.Target) {
 			continue
 		}
-		if err := r.addDecided(v, e); err != nil {
+		if err := r.addDecided(ctx, v, e); err != nil {
 			return err
 		}
 	}
@@ -51,16 +52,16 @@ func (r *Runner) seen(v *view, path string) bool {
 }
 
 // addDecided adds the path of one effect.
-func (r *Runner) addDecided(v *view, e permission.Effect) error {
+func (r *Runner) addDecided(ctx context.Context, v *view, e permission.Effect) error {
 	info, err := os.Lstat(e.Target)
 	folder := err == nil && info.IsDir()
 	switch {
 	case err != nil && e.Kind == permission.Create:
-		return r.addCreated(v, e)
+		return r.addCreated(ctx, v, e)
 	case err != nil || info.Mode()&fs.ModeSymlink != 0: // it is not there, or not what was decided about
 		return nil
 	case folder && e.Recursive:
-		return r.addTree(v, e)
+		return r.addTree(ctx, v, e)
 	case folder:
 		return r.addEmpty(v, e.Target)
 	}
@@ -87,8 +88,8 @@ func (r *Runner) addFile(v *view, path string, kind permission.Kind) error {
 }
 
 // addCreated makes what is to be created, so that it can be mounted, where the folder that
-// it comes into exists. It is empty, and stays where the program does not write to it.
-func (r *Runner) addCreated(v *view, e permission.Effect) error {
+// it comes into exists. It is empty, and goes again where the program does not write to it.
+func (r *Runner) addCreated(ctx context.Context, v *view, e permission.Effect) error {
 	folder := v.decided.makesFolder(e)
 	var err error
 	if folder {
@@ -104,16 +105,45 @@ func (r *Runner) addCreated(v *view, e permission.Effect) error {
 		return nil
 	case err != nil && !errors.Is(err, fs.ErrExist):
 		return fault.IO("creating "+e.Target, err)
+	case err == nil:
+		v.notePlaced(e.Target)
+	}
+	switch {
 	case folder:
 		e.Recursive = true
-		return r.addTree(v, e)
+		return r.addTree(ctx, v, e)
 	}
 	return r.addFile(v, e.Target, e.Kind)
 }
 
+// placed is an empty file or folder that was made for a program to write to.
+type placed struct {
+	path string
+	info fs.FileInfo
+}
+
+func (v *view) notePlaced(path string) {
+	if info, err := os.Lstat(path); err == nil {
+		v.placed = append(v.placed, placed{path, info})
+	}
+}
+
+// remove takes a file away that nothing wrote to or touched, and an empty folder where the
+// program failed: nobody knows whether one that is there already was wanted.
+func (p placed) remove(failed bool) {
+	now, err := os.Lstat(p.path)
+	switch {
+	case err != nil || !os.SameFile(now, p.info):
+	case now.IsDir() && failed:
+		_ = os.Remove(p.path)
+	case now.Mode().IsRegular() && now.Size() == 0 && changeTime(now) == changeTime(p.info):
+		_ = os.Remove(p.path)
+	}
+}
+
 // addTree adds a folder of which all was decided about, but for what in it has another
 // class.
-func (r *Runner) addTree(v *view, e permission.Effect) error {
+func (r *Runner) addTree(ctx context.Context, v *view, e permission.Effect) error {
 	if isBelow(r.realHome(), e.Target) || isBelow("/proc", e.Target) {
 		return fault.New(fault.PermissionDenied, "whole_home", "%s holds the whole home of the person, or the machine: a command cannot have all of it", e.Target).
 			WithHint("name the folder in it that is meant")
@@ -122,7 +152,7 @@ func (r *Runner) addTree(v *view, e permission.Effect) error {
 	if r.inProject(e.Target) {
 		j = projectJudge(r.config.Paths, v.decided)
 	}
-	return r.addFolder(v, j, e.Target, e.Kind != permission.Read)
+	return r.addWithin(ctx, v, j, e.Target, "", e.Kind != permission.Read)
 }
 
 // addEmpty adds an empty folder in the place of one of the host.

@@ -5,19 +5,19 @@ import (
 	"net"
 	"slices"
 	"strings"
-	"sync"
 
+	"github.com/aircoding/air/internal/text"
 	"github.com/aircoding/air/runtime"
 	"github.com/aircoding/air/runtime/network"
 	"github.com/aircoding/air/runtime/permission"
 	"github.com/aircoding/air/runtime/sandbox"
 )
 
-// usesHosts reports whether the program may reach hosts: some were decided for it, or some
-// may be while it runs.
+// usesHosts reports whether the program may reach hosts: some were decided for it, or it was
+// decided that it needs some, and those may be while it runs.
 func usesHosts(l runtime.Launch) bool {
 	return slices.ContainsFunc(l.Effects, func(e permission.Effect) bool {
-		return e.Kind == permission.Net || l.Text != "" && !l.Bash && l.Decide != nil && e.Kind == permission.Run && e.UsesNetwork()
+		return e.Kind == permission.Net || l.Decide != nil && e.UsesNetwork()
 	})
 }
 
@@ -54,29 +54,22 @@ func insideHosts(l runtime.Launch) []string {
 }
 
 // serveProxy lets the program reach the hosts that were decided, and nothing else, until
-// stop is called, which returns what was refused. Hosts that are decided while l runs are
-// let through from then on. The answers of l.Decide come one at a time, as before.
+// stop is called, which returns what was refused. About others l.Decide is asked, by the
+// proxy as by the interpreter, one call at a time.
 func (r *Runner) serveProxy(ctx context.Context, listener net.Listener, l *runtime.Launch) (stop func() []network.Refusal) {
 	if listener == nil {
 		return func() []network.Refusal { return nil }
 	}
-	hosts := network.NewHosts(l.Effects)
-	proxy := &network.Proxy{Hosts: hosts, Dialer: r.config.Dialer}
-	if decide := l.Decide; decide != nil {
-		var one sync.Mutex
-		l.Decide = func(ctx context.Context, effects []permission.Effect) error {
-			one.Lock()
-			defer one.Unlock()
-			err := decide(ctx, effects)
-			if err == nil {
-				hosts.Add(effects)
-			}
-			return err
-		}
-		proxy.Decide = l.Decide
+	hosts := network.NewHosts(l.Effects, l.Decide)
+	if l.Decide != nil {
+		l.Decide = hosts.Decide
 	}
+	proxy := &network.Proxy{Hosts: hosts, Dialer: r.config.Dialer, Command: l.Text}
 	return proxy.Serve(ctx, listener)
 }
+
+// maxWhy is how many bytes of a reason events keep.
+const maxWhy = 200
 
 // noteRefused tells the program's reader, and the events, which hosts it did not get: most
 // programs only say that their proxy refused. Of a program that failed, also which decided
@@ -95,11 +88,11 @@ func noteRefused(l runtime.Launch, ended *runtime.Ended, refused []network.Refus
 	if l.Stderr != nil {
 		_, _ = l.Stderr.Write([]byte(network.Refused(refused)))
 	}
-	var targets []string
+	var told []string
 	for _, f := range refused {
-		targets = append(targets, f.Target)
+		told = append(told, f.Target+" ("+text.Head(f.Why, maxWhy)+")")
 	}
 	if ended.Held != nil {
-		ended.Held["hosts"] = "not reached: " + strings.Join(targets, ", ")
+		ended.Held["hosts"] = "not reached: " + strings.Join(told, ", ")
 	}
 }

@@ -1,12 +1,15 @@
 package runner
 
 import (
+	"archive/tar"
 	"archive/zip"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -58,7 +61,7 @@ func serve(t *testing.T, address string, secure bool, h http.Handler) site {
 
 var says = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, "reached %s", r.Host) })
 
-// reaching is a command line for which hosts were decided.
+// reaching is a command line for which hosts were decided, and no others will be.
 func (r *rig) reaching(text string, urls ...string) runtime.Launch {
 	r.Helper()
 	l := r.line(text)
@@ -66,6 +69,15 @@ func (r *rig) reaching(text string, urls ...string) runtime.Launch {
 		e, err := permission.NetTarget(url)
 		must(r, err)
 		l.Effects = append(l.Effects, e)
+	}
+	l.Decide = func(_ context.Context, effects []permission.Effect) error {
+		for _, e := range effects {
+			same := func(have permission.Effect) bool { return have.Target == e.Target && have.Class == e.Class }
+			if e.Kind == permission.Net && !slices.ContainsFunc(l.Effects, same) {
+				return fault.New(fault.ApprovalRequired, "approval_required", "%s needs approval", e)
+			}
+		}
+		return nil
 	}
 	return l
 }
@@ -107,24 +119,13 @@ func TestNetworkFromInside(t *testing.T) {
 		return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
 	}}
 	named := "http://ok.example:" + plain.port
-	refusing := func(l runtime.Launch) runtime.Launch {
-		l.Decide = func(_ context.Context, effects []permission.Effect) error {
-			for _, e := range effects {
-				if e.Class == permission.ClassPrivate {
-					return fault.New(fault.ApprovalRequired, "private_address", "net(%s) needs approval", e.Target)
-				}
-			}
-			return nil
-		}
-		return l
-	}
 	fails := "curl -sS -f -m 5 "
 	for _, c := range []struct {
 		number string
 		launch runtime.Launch
 		want   string // in what is told
 	}{
-		{"N1", refusing(r.reaching(fails+"$URL", named)), "needs approval"},
+		{"N1", r.reaching(fails+"$URL", named), "needs approval"},
 		{"N2", r.reaching(fails+"-L "+away.URL, away.URL), other.URL},
 		{"N3", r.reaching(fails+"http://127.0.0.1:"+other.port, plain.URL), other.URL},
 		{"N3", r.reaching(fails+"http://ok.example.evil:"+plain.port, named), "http://ok.example.evil:" + plain.port},
@@ -144,7 +145,7 @@ func TestNetworkFromInside(t *testing.T) {
 		if ended.Code == 0 || !strings.Contains(out, c.want) {
 			t.Errorf("%s, %s: %d %s", c.number, l.Text, ended.Code, out)
 		}
-		if c.want != "" && !strings.HasPrefix(ended.Held["hosts"], "not reached: http") {
+		if c.want != "" && (!strings.HasPrefix(ended.Held["hosts"], "not reached: http") || !strings.HasSuffix(ended.Held["hosts"], ")")) {
 			t.Errorf("%s, %s: held %v", c.number, l.Text, ended.Held)
 		}
 	}
@@ -183,6 +184,90 @@ func TestHostsDecidedLate(t *testing.T) {
 	}
 }
 
+// Where packages lie that a registry names is asked about when they are fetched, once for
+// each host. What is refused is not installed, and the reason is told.
+func TestNpmAsksForHostsLate(t *testing.T) {
+	needsSandbox(t)
+	needs(t, "npm", "npm")
+	npm, err := exec.LookPath("npm")
+	must(t, err)
+	packed := serve(t, "127.0.0.1", false, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(packageFile(t)) }))
+	moved := serve(t, "127.0.0.1", false, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "http://packed.internal:"+packed.port+r.URL.Path, http.StatusFound)
+	}))
+	named := func(port string) string { return "http://registry.internal:" + port }
+	registry := serve(t, "127.0.0.1", false, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := strings.TrimPrefix(r.URL.Path, "/")
+		_ = json.NewEncoder(w).Encode(map[string]any{
+			"name": name, "dist-tags": map[string]string{"latest": "1.0.0"},
+			"versions": map[string]any{"1.0.0": map[string]any{"name": name, "version": "1.0.0", "dist": map[string]string{"tarball": "http://moved.internal:" + moved.port + "/" + name + ".tgz"}}},
+		})
+	}))
+	for _, refuse := range []string{"", "http://packed.internal:" + packed.port} {
+		r := newRig(t, map[string]string{"PATH": filepath.Dir(npm) + ":/usr/local/bin:/usr/bin:/bin"})
+		r.config.Dialer = network.Dialer{Resolve: func(context.Context, string) ([]netip.Addr, error) {
+			return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
+		}}
+		r.put("src/project/package.json", `{"name":"p","version":"1.0.0","dependencies":{"one":"1.0.0","two":"1.0.0"}}`)
+		l := r.line("npm install --no-audit --no-fund --no-update-notifier --fetch-retries=0")
+		l.Bash, l.Env = true, map[string]string{"npm_config_registry": named(registry.port)}
+		l.Effects = []permission.Effect{{Kind: permission.Run, Target: "npm install", Hosts: true}}
+		asked := map[string]int{}
+		l.Decide = func(_ context.Context, effects []permission.Effect) error {
+			for _, e := range effects {
+				if asked[e.Target]++; e.Target == refuse {
+					return fault.New(fault.ApprovalRequired, "private_address", "%s needs approval", e)
+				}
+			}
+			return nil
+		}
+		ended, out := r.run(l)
+		want := map[string]int{named(registry.port): 1, "http://moved.internal:" + moved.port: 1, "http://packed.internal:" + packed.port: 1}
+		if !maps.Equal(asked, want) {
+			t.Errorf("refusing %q: asked about %v, want %v", refuse, asked, want)
+		}
+		_, err := os.Stat(filepath.Join(r.root, "node_modules", "two", "package.json"))
+		if installed := err == nil; installed != (refuse == "") || (ended.Code == 0) != (refuse == "") {
+			t.Errorf("refusing %q: %d, installed %v: %s", refuse, ended.Code, installed, out)
+		}
+		if refuse != "" && (!strings.Contains(out, "needs approval") || ended.Held["hosts"] != "not reached: "+refuse+" (net("+refuse+") needs approval)") {
+			t.Errorf("%s\nheld %v", out, ended.Held)
+		}
+	}
+}
+
+// packageFile is what npm pack makes of a package without files of its own.
+func packageFile(t *testing.T) []byte {
+	var file bytes.Buffer
+	z := gzip.NewWriter(&file)
+	all := tar.NewWriter(z)
+	content := `{"version":"1.0.0"}`
+	must(t, all.WriteHeader(&tar.Header{Name: "package/package.json", Mode: 0o644, Size: int64(len(content))}))
+	_, err := io.WriteString(all, content)
+	must(t, err)
+	must(t, all.Close())
+	must(t, z.Close())
+	return file.Bytes()
+}
+
+// What was not said to need hosts has no way out, whoever would allow one.
+func TestNoProxyWithoutANetworkEffect(t *testing.T) {
+	needsSandbox(t)
+	needs(t, "curl", "curl")
+	s := serve(t, outer(t), false, says)
+	r := newRig(t, nil)
+	for _, network := range []bool{false, true} {
+		l := r.line("curl -sS -f -m 5 " + s.URL)
+		l.Bash, l.Effects = true, []permission.Effect{{Kind: permission.Run, Target: "bash -c x", Risk: permission.RiskOpaque}}
+		if network {
+			l.Effects = append(l.Effects, permission.Effect{Kind: permission.Run, Target: "curl", Risk: permission.RiskNetwork})
+		}
+		if ended, out := r.run(l); (ended.Code == 0) != network || (s.reached.Load() > 0) != network {
+			t.Errorf("network %v: %d %s", network, ended.Code, out)
+		}
+	}
+}
+
 func TestGitThroughTheProxy(t *testing.T) {
 	needsSandbox(t)
 	needs(t, "git", "git")
@@ -199,7 +284,9 @@ func TestGitThroughTheProxy(t *testing.T) {
 		t.Errorf("%d %s", ended.Code, out)
 	}
 	before := s.reached.Load()
-	if ended, out := r.run(r.reaching("git ls-remote "+url, "http://127.0.0.1:1")); ended.Code == 0 || s.reached.Load() != before || !strings.Contains(out, s.URL) {
+	l := r.reaching("git ls-remote "+url, "http://127.0.0.1:1")
+	l.Bash = true
+	if ended, out := r.run(l); ended.Code == 0 || s.reached.Load() != before || !strings.Contains(out, s.URL) {
 		t.Errorf("%d %s", ended.Code, out)
 	}
 	ended, out := r.run(r.reaching("git ls-remote ssh://git@git.example/x", "ssh://git.example"))

@@ -1,12 +1,10 @@
 package runner
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
-
-	"golang.org/x/sys/unix"
+	"slices"
 
 	"github.com/aircoding/air/runtime/permission"
 	"github.com/aircoding/air/runtime/sandbox"
@@ -53,6 +51,24 @@ func (s *survey) addRepository(rel string, entry fs.DirEntry) error {
 	if err := s.add(int(s.top.Fd()), rel, rel, sandbox.ReadWrite); err != nil {
 		return err
 	}
+	return s.fix(rel)
+}
+
+// addEmbedded guards a folder that git takes for a repository by what lies in it.
+func (s *survey) addEmbedded(at pending) error {
+	if at.fixed || s.isRepository(at.rel) {
+		return nil
+	}
+	return s.fix(at.rel)
+}
+
+// isRepository reports whether a folder was a repository before the run that it may change.
+func (s *survey) isRepository(rel string) bool {
+	return slices.ContainsFunc(s.repositories, func(r *repository) bool { return r.rel == rel })
+}
+
+// fix lays read-only mounts over what must not change in a repository's folder.
+func (s *survey) fix(rel string) error {
 	r := &repository{rel: rel, seen: map[string]bool{}}
 	s.repositories = append(s.repositories, r)
 	return s.fixedNames(rel, func(name string) error {
@@ -95,15 +111,10 @@ func (s *survey) modules(rel string, visit func(rel string) error) error {
 	})
 }
 
-func (s *survey) isThere(rel string) bool {
-	var st unix.Stat_t
-	return unix.Fstatat(int(s.top.Fd()), rel, &st, unix.AT_SYMLINK_NOFOLLOW) == nil
-}
-
 // eachFolder visits the folders in one, which need not be there.
 func (s *survey) eachFolder(rel string, visit func(rel string) error) error {
 	f, err := openBelow(s.top, rel)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
+	if isGone(err) {
 		return nil
 	}
 	if err != nil {

@@ -2,9 +2,7 @@ package runner
 
 import (
 	"errors"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,7 +14,7 @@ import (
 
 // newInRepositories lists what a run made in the repositories that it could change, by which
 // git would run something or look for settings elsewhere.
-func (s *survey) newInRepositories() (names []string, err error) {
+func (s *survey) newInRepositories() (names []string, failed error) {
 	for _, r := range s.repositories {
 		err := s.fixedNames(r.rel, func(name string) error {
 			decided := s.decided.opens(filepath.Join(s.root, name), permission.ClassProtected, true)
@@ -26,30 +24,22 @@ func (s *survey) newInRepositories() (names []string, err error) {
 			}
 			return nil
 		})
-		if err != nil {
-			return names, err
-		}
-		err = s.eachFolder(filepath.Join(r.rel, "worktrees"), func(tree string) error {
+		treesErr := s.eachFolder(filepath.Join(r.rel, "worktrees"), func(tree string) error {
 			if name := filepath.Join(tree, "commondir"); s.isThere(name) && s.text(name) != "../.." {
 				names = append(names, name)
 			}
 			return nil
 		})
-		if err != nil {
-			return names, err
-		}
+		failed = errors.Join(failed, err, treesErr)
 	}
-	return names, nil
+	return names, failed
 }
 
-// isHarmless reports whether a repository that is new is what git makes of itself: one that
-// a run may make, and in which nothing has git run something.
+// isHarmless reports whether a repository that is new is what git makes of itself: nothing in
+// it has git run something.
 func (s *survey) isHarmless(rel string) bool {
-	if !s.decided.makesRepository() {
-		return false
-	}
 	var st unix.Stat_t
-	if unix.Fstatat(int(s.top.Fd()), rel, &st, unix.AT_SYMLINK_NOFOLLOW) != nil {
+	if s.stat(rel, &st) != nil {
 		return false
 	}
 	switch st.Mode & unix.S_IFMT {
@@ -105,24 +95,3 @@ func (s *survey) holdsOnly(rel string, may func(name string) bool) bool {
 
 // maxConfig is the size of settings that are read.
 const maxConfig = 64 << 10
-
-// text is what a small file holds without the blanks around it, "" where it cannot be read.
-func (s *survey) text(rel string) string {
-	fd, err := unix.Openat2(int(s.top.Fd()), rel, &unix.OpenHow{
-		Flags:   unix.O_RDONLY | unix.O_NONBLOCK | unix.O_CLOEXEC,
-		Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_BENEATH,
-	})
-	if err != nil {
-		return ""
-	}
-	f := os.NewFile(uintptr(fd), rel)
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() || info.Size() > maxConfig {
-		return ""
-	}
-	content, err := io.ReadAll(io.LimitReader(f, maxConfig))
-	if err != nil {
-		return ""
-	}
-	return strings.TrimSpace(string(content))
-}

@@ -6,8 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"net"
 	"os/exec"
+	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/aircoding/air/internal/fault"
@@ -55,20 +60,41 @@ var _ runtime.Launcher = (*Runner)(nil)
 
 // Launch implements runtime.Launcher.
 func (r *Runner) Launch(ctx context.Context, l runtime.Launch) (runtime.Ended, error) {
+	if !r.Confined() && l.Bounds != nil {
+		return runtime.Ended{Tier: "none"}, fault.New(fault.PermissionDenied, "capability_ceiling",
+			"without a sandbox a command sees all files, and a capability that it runs for declared less than the project").
+			WithHint("do not work around this; air doctor --sandbox says why there is none")
+	}
 	if !r.Confined() {
 		return r.launchBare(ctx, l)
 	}
-	c, v, err := r.command(ctx, l)
+	return r.launch(ctx, l, nil)
+}
+
+// launch runs a program behind the sandbox: that of the launch, or apart, which is one of its
+// command line.
+func (r *Runner) launch(ctx context.Context, l runtime.Launch, apart []string) (runtime.Ended, error) {
+	if err := r.recover(); err != nil {
+		return runtime.Ended{}, err
+	}
+	c, v, err := r.command(ctx, &l, apart)
 	if err != nil {
 		return runtime.Ended{}, err
 	}
 	defer v.done()
-	if err := r.allowDirect(ctx, c, l); err != nil {
+	direct := apart == nil && l.Text != "" && !l.Bash && !c.Talk // the text is one plain program
+	if err := r.allowDirect(ctx, direct, l); err != nil {
 		return runtime.Ended{Code: exitRefused, Tier: "sandbox"}, err
 	}
-	p, err := r.start(ctx, &c, l)
+	if err := r.begin(v, l.ID); err != nil {
+		return runtime.Ended{Tier: "sandbox"}, err
+	}
+	p, err := r.start(ctx, &c, direct)
 	if err != nil {
 		return runtime.Ended{Tier: "sandbox"}, err
+	}
+	if l.Started != nil {
+		l.Started(p.PID())
 	}
 	forget, err := r.note(l.ID, p.PID())
 	defer forget()
@@ -77,57 +103,108 @@ func (r *Runner) Launch(ctx context.Context, l runtime.Launch) (runtime.Ended, e
 	}
 	stopProxy := r.serveProxy(ctx, p.Listener(), &l)
 	defer stopProxy()
-	refused := make(chan error, 1)
-	if c.Talk {
-		go func() { refused <- r.host(l).Serve(ctx, p.Conn()) }()
-	} else {
-		refused <- nil
-	}
+	stopTalk := r.talk(ctx, p.Conn(), l)
 	exit, waitErr := p.Wait()
 	err = errors.Join(err, waitErr)
 	e := ended(p, exit)
+	v.succeeded = e.Code == 0
 	noteRefused(l, &e, stopProxy())
-	return e, errors.Join(uncovered(exit), <-refused, err, v.settle(l.ID))
+	return e, errors.Join(uncovered(exit), stopTalk(), err, r.settle(v))
+}
+
+// talk answers an interpreter, where conn leads to one, until stop is called, which returns
+// what was refused.
+func (r *Runner) talk(ctx context.Context, conn net.Conn, l runtime.Launch) (stop func() error) {
+	if conn == nil {
+		return func() error { return nil }
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	refused := make(chan error, 1)
+	go func() { refused <- r.host(l).Serve(ctx, conn) }()
+	return func() error {
+		cancel()
+		return <-refused
+	}
 }
 
 func (r *Runner) host(l runtime.Launch) interpret.Host {
 	return interpret.Host{
 		Text:   l.Text,
-		Place:  command.Place{Dir: l.Dir, Root: r.config.Root, Home: r.home(), Env: l.Env},
+		Place:  command.Place{Dir: l.Dir, Root: r.config.Root, Home: r.home(), Env: l.Env, Private: r.Private(), Confined: r.Confined()},
 		Decide: l.Decide,
+		Apart:  r.apart(l),
 	}
 }
 
-func (r *Runner) command(ctx context.Context, l runtime.Launch) (c sandbox.Command, v *view, err error) {
-	simple := false
-	c = sandbox.Command{Dir: l.Dir, Stdin: l.Stdin, Stdout: l.Stdout, Stderr: l.Stderr, Env: append(r.environment(l), r.proxyEnv(l)...), Loopback: usesHosts(l)}
+// apart runs the programs of a command line that change a repository, each in a sandbox of its
+// own in which it is open.
+func (r *Runner) apart(l runtime.Launch) func(context.Context, interpret.Apart) (int, error) {
+	count := atomic.Int64{}
+	return func(ctx context.Context, a interpret.Apart) (int, error) {
+		own := l
+		own.ID = fmt.Sprintf("%s-%d", l.ID, count.Add(1))
+		own.Dir, own.Env = a.Dir, withChanges(l.Env, a)
+		own.Effects = slices.Concat(l.Effects, a.Effects)
+		own.Stdin, own.Stdout, own.Stderr = a.Stdin, a.Stdout, a.Stderr
+		own.Started, own.Repository = nil, true
+		ended, err := r.launch(ctx, own, a.Argv)
+		return ended.Code, err
+	}
+}
+
+// withChanges is an environment as a program finds it changed. One that is gone is empty.
+func withChanges(env map[string]string, a interpret.Apart) map[string]string {
+	changed := maps.Clone(env)
+	if changed == nil {
+		changed = map[string]string{}
+	}
+	for _, name := range a.Unset {
+		changed[name] = ""
+	}
+	for _, pair := range a.Assign {
+		name, value, _ := strings.Cut(pair, "=")
+		changed[name] = value
+	}
+	return changed
+}
+
+// command is what runs for a launch. Of a command line, a repository is open to one plain
+// program alone, never to several.
+func (r *Runner) command(ctx context.Context, l *runtime.Launch, apart []string) (c sandbox.Command, v *view, err error) {
+	c = sandbox.Command{Dir: l.Dir, Stdin: l.Stdin, Stdout: l.Stdout, Stderr: l.Stderr, Env: append(r.environment(*l), r.proxyEnv(*l)...), Loopback: usesHosts(*l)}
 	switch {
+	case apart != nil:
+		c.Argv = apart
 	case l.Text != "" && l.Bash:
 		c.Argv = []string{"bash", "-c", l.Text}
 	case l.Text != "":
-		if c.Argv, simple = interpret.Simple(l.Text); !simple {
+		argv, simple := interpret.Simple(l.Text)
+		if c.Argv = argv; !simple {
 			c.Self, c.Talk = []string{interpret.Name}, true
+		} else {
+			l.Repository = changesRepository(l.Effects)
 		}
 	default:
-		c.Argv = l.Argv
+		c.Argv, c.KeepRoot = l.Argv, true
 	}
-	if v, err = r.mounts(ctx, l); err == nil {
+	if v, err = r.mounts(ctx, *l); err == nil {
 		c.Mounts = v.mounts
+		v.decided.git = l.Repository && !l.Bash && !c.Talk
 	}
 	return c, v, err
+}
+
+func changesRepository(effects []permission.Effect) bool {
+	return slices.ContainsFunc(effects, func(e permission.Effect) bool { return e.Repository })
 }
 
 // exitRefused is what a command line ends with that was not allowed to the end, as the
 // interpreter does.
 const exitRefused = 126
 
-// isDirect reports whether a command line runs without the interpreter, for it is one plain
-// program.
-func isDirect(c sandbox.Command, l runtime.Launch) bool { return l.Text != "" && !l.Bash && !c.Talk }
-
 // allowDirect decides once more about a command line that runs without the interpreter.
-func (r *Runner) allowDirect(ctx context.Context, c sandbox.Command, l runtime.Launch) error {
-	if !isDirect(c, l) || l.Decide == nil {
+func (r *Runner) allowDirect(ctx context.Context, direct bool, l runtime.Launch) error {
+	if !direct || l.Decide == nil {
 		return nil
 	}
 	effects, err := command.Analyse(l.Text, r.host(l).Place)
@@ -143,10 +220,10 @@ func (r *Runner) allowDirect(ctx context.Context, c sandbox.Command, l runtime.L
 // start starts a command. What the system does not execute by itself is left to the
 // interpreter: it runs a script without a first line that says by what, and says in the
 // words of a shell what is missing.
-func (r *Runner) start(ctx context.Context, c *sandbox.Command, l runtime.Launch) (*sandbox.Process, error) {
+func (r *Runner) start(ctx context.Context, c *sandbox.Command, direct bool) (*sandbox.Process, error) {
 	p, err := c.Start(ctx)
 	var program *exec.Error
-	if isDirect(*c, l) && errors.As(err, &program) {
+	if direct && errors.As(err, &program) {
 		c.Argv, c.Self, c.Talk = nil, []string{interpret.Name}, true
 		p, err = c.Start(ctx)
 	}

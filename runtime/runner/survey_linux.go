@@ -1,11 +1,14 @@
 package runner
 
 import (
+	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -30,6 +33,7 @@ type survey struct {
 	// fixed marks one that is mounted read-only: only what is hidden needs a mount.
 	fixed bool
 
+	mu           sync.Mutex // of what the walk finds
 	guards       []guard
 	repositories []*repository
 	folders      []folder
@@ -38,6 +42,10 @@ type survey struct {
 	skipped      []string          // folders that were not looked through, relative to root
 	links        map[sandbox.FileID]*linked
 	entered      int // folders in repositories
+
+	// again marks one that settles a run whose process is gone: all may have changed since.
+	again bool
+	retry []string // what of it is in the way; nil: all has to be looked at
 }
 
 // folder is one that was looked through.
@@ -53,28 +61,20 @@ type pending struct {
 }
 
 // look walks through a folder. It holds the names of folders, not those of files.
-func (s *survey) look() error {
-	top, err := os.Open(s.root)
-	if err != nil {
-		return cannotLook(s.root, err)
+func (s *survey) look(ctx context.Context) error {
+	if err := s.open(); err != nil {
+		return err
 	}
-	s.top, s.started = top, time.Now()
+	s.started = time.Now()
 	s.seen, s.aliases, s.links = map[string]bool{}, map[string]string{}, map[sandbox.FileID]*linked{}
 	if s.fixed && s.decided.whole && !s.decided.repository { // no name in it is hidden, and none can be made
 		return s.addPlaces()
 	}
-	rest := []pending{{".", s.fixed}}
-	for len(rest) > 0 {
-		next := rest[len(rest)-1]
-		rest = rest[:len(rest)-1]
-		more, err := s.folder(next)
-		if err != nil {
-			return err
-		}
-		rest = append(rest, more...)
-		if len(s.folders)+len(rest) > maxFolders {
-			return tooManyFolders(s.root)
-		}
+	if err := s.walk(ctx, pending{".", s.fixed}); err != nil {
+		return err
+	}
+	if err := s.guardAliases(); err != nil {
+		return err
 	}
 	if err := s.checkLinks(); err != nil {
 		return err
@@ -95,10 +95,12 @@ func (s *survey) close() {
 // folder looks at the names in one folder and returns the folders in it.
 func (s *survey) folder(at pending) (more []pending, err error) {
 	f, err := openBelow(s.top, at.rel)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
+	if isGone(err) {
 		return nil, nil // replaced meanwhile
 	}
 	if errors.Is(err, fs.ErrPermission) && at.rel != "." {
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		return nil, s.cover(at.rel) // its owner could open it
 	}
 	if err != nil {
@@ -109,43 +111,79 @@ func (s *survey) folder(at pending) (more []pending, err error) {
 	if err := unix.Fstat(int(f.Fd()), &st); err != nil {
 		return nil, cannotLook(filepath.Join(s.root, at.rel), err)
 	}
+	s.mu.Lock()
 	s.folders = append(s.folders, folder{at.rel, st.Ctim})
+	s.mu.Unlock()
+	parts := parts{}
 	err = eachName(f, func(entry fs.DirEntry) error {
+		parts.note(entry.Name())
 		next, enter, err := s.entry(int(f.Fd()), at, entry)
 		if enter {
 			more = append(more, next)
 		}
 		return err
 	})
-	return more, err
-}
-
-// eachName goes through a folder a part at a time, however large it is.
-func eachName(f *os.File, visit func(fs.DirEntry) error) error {
-	for {
-		entries, err := f.ReadDir(512)
-		for _, entry := range entries {
-			if err := visit(entry); err != nil {
-				return err
-			}
-		}
-		if errors.Is(err, io.EOF) || errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err != nil {
-			return cannotLook(f.Name(), err)
-		}
+	if err == nil && parts.complete() && !s.outside {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		err = s.addEmbedded(at)
 	}
+	return more, err
 }
 
 // entry looks at one name, and tells whether it is a folder to enter.
 func (s *survey) entry(dir int, at pending, entry fs.DirEntry) (next pending, enter bool, err error) {
 	name := entry.Name()
+	if entry.IsDir() && isWithheld(name) && !s.outside {
+		return next, false, s.hideWithheld(filepath.Join(at.rel, name))
+	}
+	_, denied := s.decided.denied(filepath.Join(s.root, at.rel, name))
+	if s.outside || denied || permission.MayBeGuarded(name) || entry.IsDir() && isDownloaded(name) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.named(dir, at, entry)
+	}
+	if name == "HEAD" && !at.fixed {
+		if err := s.addBare(at.rel); err != nil {
+			return next, false, err
+		}
+	}
+	if entry.Type().IsRegular() {
+		return next, false, s.checkNames(dir, at.rel, name)
+	}
+	return pending{filepath.Join(at.rel, name), at.fixed}, entry.IsDir(), nil
+}
+
+// hideWithheld hides a folder that was withheld from an earlier run, and however much is in
+// it. To what was decided about by that name it is open.
+func (s *survey) hideWithheld(rel string) error {
+	if path := filepath.Join(s.root, rel); slices.ContainsFunc(s.decided.paths, func(e permission.Effect) bool { return isBelow(e.Target, path) }) {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cover(rel)
+}
+
+// checkNames looks whether a file has other names.
+func (s *survey) checkNames(dir int, folder, name string) error {
+	var st unix.Stat_t
+	if err := unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW); err == nil && st.Nlink < 2 {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.noteLinks(dir, filepath.Join(folder, name), name, 0, false)
+}
+
+// named is entry for a name that may mean something.
+func (s *survey) named(dir int, at pending, entry fs.DirEntry) (next pending, enter bool, err error) {
+	name := entry.Name()
 	next = pending{filepath.Join(at.rel, name), at.fixed}
-	mode, guarded := sandbox.Mode(0), false
+	mode, guarded := s.decided.denied(filepath.Join(s.root, next.rel))
 	if s.outside || permission.MayBeGuarded(name) {
 		s.see(next.rel, entry)
-		if permission.IsRepository(name) && !s.outside {
+		if permission.IsRepository(name) && !s.outside && !guarded {
 			return next, false, s.addRepository(next.rel, entry)
 		}
 		mode, guarded = s.guarded(filepath.Join(s.root, next.rel))
@@ -163,7 +201,7 @@ func (s *survey) entry(dir int, at pending, entry fs.DirEntry) (next pending, en
 		return next, false, nil
 	}
 	next.fixed = next.fixed || guarded
-	return next, entry.IsDir() && !(guarded && mode == sandbox.Covered), nil
+	return next, entry.IsDir() && !(guarded && (mode == sandbox.Covered || permission.IsRepository(name))), nil
 }
 
 // see notes a guarded name. No mount lies over a link: it can be replaced.
@@ -177,11 +215,27 @@ func (s *survey) see(rel string, entry fs.DirEntry) {
 	}
 }
 
-// add lays a mount over a name of an open folder.
+// maxTarget is the longest path that a mount is laid over; PATH_MAX is 4,096 bytes.
+const maxTarget = 4000
+
+// add lays a mount over a name of an open folder, dir, or of the root where name is rel. What
+// lies too deep for one is hidden with a folder above it.
 func (s *survey) add(dir int, rel, name string, mode sandbox.Mode) error {
 	var st unix.Stat_t
-	err := unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW)
-	if err == unix.ENOENT {
+	var err error
+	switch {
+	case len(s.root)+len(rel) > maxTarget:
+		rel, mode = rel[:strings.LastIndexByte(rel[:maxTarget-len(s.root)], '/')], sandbox.Covered
+		if slices.ContainsFunc(s.guards, func(g guard) bool { return g.path == filepath.Join(s.root, rel) }) {
+			return nil
+		}
+		err = s.stat(rel, &st)
+	case name == rel:
+		err = s.stat(rel, &st)
+	default:
+		err = unix.Fstatat(dir, name, &st, unix.AT_SYMLINK_NOFOLLOW)
+	}
+	if isGone(err) {
 		return nil
 	}
 	if err != nil {
@@ -209,7 +263,7 @@ func (s *survey) addPlaces() error {
 			continue
 		}
 		id, err := sandbox.FileIDOf(place)
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ELOOP) || errors.Is(err, unix.ENOTDIR) {
+		if isGone(err) {
 			continue
 		}
 		if err != nil {
@@ -218,17 +272,4 @@ func (s *survey) addPlaces() error {
 		s.guards = append(s.guards, guard{place, id, mode})
 	}
 	return nil
-}
-
-// openBelow opens a folder below another for reading, without following a link.
-func openBelow(top *os.File, rel string) (*os.File, error) {
-	how := unix.OpenHow{
-		Flags:   unix.O_RDONLY | unix.O_DIRECTORY | unix.O_CLOEXEC | unix.O_NONBLOCK,
-		Resolve: unix.RESOLVE_NO_SYMLINKS | unix.RESOLVE_BENEATH | unix.RESOLVE_NO_MAGICLINKS,
-	}
-	fd, err := unix.Openat2(int(top.Fd()), rel, &how)
-	if err != nil {
-		return nil, err
-	}
-	return os.NewFile(uintptr(fd), filepath.Join(top.Name(), rel)), nil
 }

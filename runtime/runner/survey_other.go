@@ -2,7 +2,12 @@
 
 package runner
 
-import "errors"
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"time"
+)
 
 // survey is a walk through a folder that commands see; on this system none runs.
 type survey struct {
@@ -11,10 +16,19 @@ type survey struct {
 	outside, fixed bool
 	made           bool
 	guards         []guard
+	retry          []string
 }
 
-func (s *survey) look() error { return errors.New("commands are held on Linux only") }
+func (s *survey) look(context.Context) error { return errors.New("commands are held on Linux only") }
 
 func (s *survey) close() {}
 
-func (s *survey) withhold(string) ([]string, error) { return nil, nil }
+func (s *survey) open() error { return s.look(context.Background()) }
+
+func (s *survey) withhold(string) outcome { return outcome{} }
+
+func (s *survey) tree() tree { return tree{} }
+
+func (r *Runner) surveyOf(tree, *decided) *survey { return &survey{} }
+
+func changeTime(info fs.FileInfo) time.Time { return info.ModTime() }

@@ -118,18 +118,16 @@ type finder struct {
 }
 
 // add shows a folder by its canonical name, and by the one it was found under: installations
-// know themselves by either. It returns the canonical name, "" where the folder cannot be
-// seen inside.
-func (f *finder) add(dir string) string {
+// know themselves by either.
+func (f *finder) add(dir string) {
 	real, ok := f.mayShow(dir)
 	if !ok {
-		return ""
+		return
 	}
 	f.show(real, real)
 	if dir = f.inside(dir); dir != real {
 		f.show(real, dir)
 	}
-	return real
 }
 
 // inside is the name that a folder has inside: the home has its canonical one there.

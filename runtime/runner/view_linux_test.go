@@ -2,6 +2,7 @@ package runner
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -56,10 +57,12 @@ func TestGitCommandsThatWrite(t *testing.T) {
 		"echo four > a.txt && git stash -q && git stash pop -q && git checkout -q -- a.txt",
 		"git tag v1 && git branch other && git branch -d other && git cherry-pick --no-commit HEAD~1 || git reset -q --hard",
 		"git mv b.txt c.txt && git commit -q -m moved && git revert --no-edit HEAD",
-		"git worktree add -q ../../../../work HEAD || git worktree add -q tree HEAD && git -C tree log --oneline && git worktree remove tree",
+		"git worktree add -q ../../../../work HEAD || git worktree add -q tree HEAD && git -C tree log --oneline",
 		"git gc -q",
 	} {
-		g.succeeds(g.planned(g.root, text))
+		l := g.planned(g.root, text)
+		l.Bash, l.Decide = false, func(context.Context, []permission.Effect) error { return nil }
+		g.succeeds(l)
 	}
 	if got := g.host(g.root, "git", "log", "--format=%s", "-3"); got != "Revert \"moved\"\nmoved\nmerged" {
 		t.Errorf("the log is %q", got)
@@ -78,6 +81,28 @@ func TestGitWritesOnlyWhenPlanned(t *testing.T) {
 	}
 	if got := g.host(g.root, "git", "log", "--format=%s", "-1"); got != "ignore" {
 		t.Errorf("the last commit is %q", got)
+	}
+}
+
+// TestRepositoryIsOpenToGitAlone: what else a command line with git in it starts finds .git
+// read-only, and so does all of one that bash runs.
+func TestRepositoryIsOpenToGitAlone(t *testing.T) {
+	needsSandbox(t)
+	g := newRepository(t)
+	allow := func(context.Context, []permission.Effect) error { return nil }
+	l := g.planned(g.root, "git add a.txt; make -f link.mk; git commit -q -m second && git log --format=%s -1")
+	g.put("src/project/link.mk", "all:\n\t-ln -sf ../../../x .git/COMMIT_EDITMSG\n\t-mkdir .git/rebase-merge\n")
+	l.Bash, l.Decide = false, allow
+	if got := g.succeeds(l); !strings.Contains(got, "Read-only") || !strings.HasSuffix(strings.TrimSpace(got), "second") {
+		t.Errorf("it shows %q", got)
+	}
+	for _, name := range []string{".git/rebase-merge"} {
+		if _, err := os.Lstat(filepath.Join(g.root, name)); err == nil {
+			t.Errorf("%s was made", name)
+		}
+	}
+	if ended, err := g.Launch(t.Context(), g.planned(g.root, "git add a.txt; git commit -q --allow-empty -m third")); ended.Code == 0 || err != nil {
+		t.Errorf("under bash: exit %d, %v", ended.Code, err)
 	}
 }
 
@@ -208,7 +233,7 @@ func TestGuardsOfSeveralSorts(t *testing.T) {
 	g.put("src/project/.github/workflows/deploy.key", secretText)
 	d := decidedFor(runtime.Launch{})
 	s := &survey{judge: projectJudge(g.config.Paths, d), root: g.root}
-	must(t, s.look())
+	must(t, s.look(t.Context()))
 	defer s.close()
 	got := map[string]sandbox.Mode{}
 	for _, guard := range s.guards {
@@ -226,6 +251,7 @@ func TestGuardsOfSeveralSorts(t *testing.T) {
 		".env": sandbox.Covered, "sub/.env": sandbox.Covered, "sub/keys/id_rsa": sandbox.Covered, "sub/tls.pem": sandbox.Covered,
 		"caps/.ENV": sandbox.Covered, "zero/.e\u200bnv": sandbox.Covered, ".github/workflows/deploy.key": sandbox.Covered,
 		"linked": sandbox.Covered, "linked-env": sandbox.Covered, "node_modules/p/name": sandbox.Covered,
+		"embedded/config": sandbox.ReadOnly, "embedded/hooks": sandbox.ReadOnly, "embedded/info": sandbox.ReadOnly, "embedded/branches": sandbox.ReadOnly,
 	}
 	for name, mode := range want {
 		if got[name] != mode {
@@ -304,9 +330,8 @@ func BenchmarkSurvey(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				s := &survey{judge: projectJudge(paths, &decided{}), root: root}
-				must(b, s.look())
-				_, err := s.withhold("x")
-				must(b, err)
+				must(b, s.look(b.Context()))
+				must(b, s.withhold("x").err)
 				s.close()
 			}
 		})

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,7 +22,7 @@ func (r *Runner) openFolders(d *decided, root string) (open []string) {
 		if !e.Recursive || e.Kind == permission.Delete && !e.Below {
 			folder = filepath.Dir(folder)
 		}
-		if folder = existing(folder); isBelow(folder, root) && !slices.ContainsFunc(open, func(o string) bool { return isBelow(folder, o) }) {
+		if folder = existing(folder); isBelow(folder, root) && d.within(permission.Overwrite, folder) && !slices.ContainsFunc(open, func(o string) bool { return isBelow(folder, o) }) {
 			open = append(slices.DeleteFunc(open, func(o string) bool { return isBelow(o, folder) }), folder)
 		}
 	}
@@ -48,7 +49,7 @@ func (d *decided) makes(dir string) bool {
 
 // addSpecial opens what in a folder was decided about though it is guarded, where it lies in
 // something that is read-only for that.
-func (r *Runner) addSpecial(v *view, root string) error {
+func (r *Runner) addSpecial(ctx context.Context, v *view, root string) error {
 	if v.decided.whole {
 		return nil
 	}
@@ -56,7 +57,7 @@ func (r *Runner) addSpecial(v *view, root string) error {
 		if e.Kind == permission.Read || e.Kind == permission.Delete || !isBelow(e.Target, root) || e.Target == root || v.modeAt(e.Target) != sandbox.ReadOnly {
 			continue
 		}
-		if err := r.addDecided(v, e); err != nil {
+		if err := r.addDecided(ctx, v, e); err != nil {
 			return err
 		}
 	}

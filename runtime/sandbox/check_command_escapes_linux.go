@@ -154,6 +154,7 @@ func protectedEscapes() []escape {
 		{"rename .git away", func(b bait) error { return os.Rename(b.git(), filepath.Join(b.Project, "old")) }},
 		{"remove .git", func(b bait) error { return os.Remove(b.git()) }},
 		opened("read a covered file", os.O_RDONLY, bait.covered),
+		opened("read a file whose mode lets nobody", os.O_RDONLY, bait.closed),
 		{"open up a covered file", func(b bait) error { return os.Chmod(b.covered(), 0o600) }},
 		{"rename a folder above a covered file", func(b bait) error {
 			return os.Rename(filepath.Dir(b.nested()), filepath.Join(b.Project, "old"))

@@ -43,6 +43,10 @@ type Command struct {
 	Home string
 	// Limits bound the tree; zero fields are the documented defaults.
 	Limits CommandLimits
+	// KeepRoot lets root be root inside by its number, for a program that compares the owners of
+	// files with what it noted outside. It has no capabilities all the same, and of files it may
+	// what their owner may. For others it changes nothing.
+	KeepRoot bool
 	// Loopback opens a listener on LoopbackAddress inside and hands it to the host, see
 	// Process.Listener. It is the one way out, and whoever accepts on it decides.
 	Loopback bool

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
@@ -24,13 +25,25 @@ const (
 	initName = "air-sandbox"
 	// Descriptors of the init besides the standard three.
 	configFD, controlFD, firstTasksFD = 3, 4, 5
+	// buildPatience is how long the init may take until the program runs; a machine that is
+	// busy takes a second. endPatience is how long a tree may take to end that was killed:
+	// one that the kernel cannot end, for it waits for a disk or a server, is left behind.
+	buildPatience, endPatience = time.Minute, 10 * time.Second
 )
+
+// errSlow is no *UnavailableError: another time there will be a sandbox.
+var errSlow = fmt.Errorf("the sandbox was not built within %v", buildPatience)
+
+var errStays = fmt.Errorf("the program was killed, and its tree has not ended in %v", endPatience)
 
 // Process is a command that runs.
 type Process struct {
 	cmd         *exec.Cmd
-	stopped     error        // why the context of Start ended, if it did before the process
-	exited      <-chan error // what waiting for cmd returned
+	ended       <-chan struct{} // when the context of Start has
+	killed      chan struct{}   // when Kill was called
+	stopped     error           // why the context of Start ended, if it did before the process
+	exited      <-chan error    // what waiting for cmd returned
+	waited      error           // that, once it has
 	streams     *streams
 	control     *net.UnixConn
 	group       *cgroup
@@ -38,9 +51,9 @@ type Process struct {
 	talk        net.Conn
 	confinement Confinement
 
-	once sync.Once
-	exit Exit
-	err  error
+	once, killing sync.Once
+	exit          Exit
+	err           error
 }
 
 // Start builds the sandbox and starts the program in it. The program runs when Start
@@ -51,7 +64,7 @@ func (c Command) Start(ctx context.Context) (*Process, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	p := new(Process)
+	p := &Process{ended: ctx.Done(), killed: make(chan struct{})}
 	if err := p.start(ctx, c); err != nil {
 		if ended := ctx.Err(); ended != nil {
 			return nil, ended
@@ -121,11 +134,10 @@ func (p *Process) start(ctx context.Context, c Command) error {
 	}
 	if err := p.handshake(); err != nil {
 		p.Kill()
-		for range p.exited {
-		}
+		exited := p.awaitExit()
 		p.streams.abandon()
 		p.release()
-		if errors.Is(err, errSilent) {
+		if errors.Is(err, errSilent) && exited {
 			return &UnavailableError{"building the sandbox", fmt.Errorf("%w (%v)", err, p.cmd.ProcessState)}
 		}
 		return err
@@ -192,7 +204,7 @@ func (c Command) config(group *cgroup, talk int) (*os.File, error) {
 		Argv:   c.Argv, Env: c.Env, Dir: c.Dir, Mounts: slices.Clone(c.Mounts), Home: c.Home,
 		Limits: c.Limits.withDefaults(), Loopback: c.Loopback, Talk: talk,
 	}
-	sc.UID, sc.GID, sc.Root = insideID(os.Getuid()), insideID(os.Getgid()), os.Getuid() == 0
+	sc.UID, sc.GID, sc.Root = c.insideID(os.Getuid()), c.insideID(os.Getgid()), os.Getuid() == 0
 	if c.Self != nil {
 		sc.Argv, sc.Self = c.Self, true
 	}
@@ -220,12 +232,12 @@ func (c Command) config(group *cgroup, talk int) (*os.File, error) {
 	return f, err
 }
 
-// insideID maps root away: a program that believes to be root tries what it cannot do in
-// here. tar gives files their owners, package managers change users, databases refuse to
-// start. An ordinary user keeps its number. Files of the user who runs air, root or not,
-// are those of the one user inside.
-func insideID(id int) int {
-	if id == 0 {
+// insideID maps root away, but for KeepRoot: a program that believes to be root tries what it
+// cannot do in here. tar gives files their owners, package managers change users, databases
+// refuse to start. An ordinary user keeps its number. Files of the user who runs air, root or
+// not, are those of the one user inside.
+func (c Command) insideID(id int) int {
+	if id == 0 && !c.KeepRoot {
 		return 1000
 	}
 	return id
@@ -244,8 +256,8 @@ func (c Command) initCommand(ctx context.Context, files ...*os.File) *exec.Cmd {
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags: unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET |
 			unix.CLONE_NEWIPC | unix.CLONE_NEWUTS,
-		UidMappings: []syscall.SysProcIDMap{{ContainerID: insideID(uid), HostID: uid, Size: 1}},
-		GidMappings: []syscall.SysProcIDMap{{ContainerID: insideID(gid), HostID: gid, Size: 1}},
+		UidMappings: []syscall.SysProcIDMap{{ContainerID: c.insideID(uid), HostID: uid, Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{ContainerID: c.insideID(gid), HostID: gid, Size: 1}},
 		Setsid:      true,
 		Pdeathsig:   syscall.SIGKILL,
 		// For mounts, the loopback, the bounding set, the number of namespaces, and the
@@ -260,7 +272,7 @@ func (c Command) initCommand(ctx context.Context, files ...*os.File) *exec.Cmd {
 		// that denies it.
 		drop := setgroupsAllowed()
 		cmd.SysProcAttr.GidMappingsEnableSetgroups = drop
-		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(insideID(uid)), Gid: uint32(insideID(gid)), NoSetGroups: !drop}
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(c.insideID(uid)), Gid: uint32(c.insideID(gid)), NoSetGroups: !drop}
 	}
 	return cmd
 }
@@ -289,7 +301,9 @@ func connect(kind int) (*net.UnixConn, *os.File, error) {
 
 // handshake waits until the program runs.
 func (p *Process) handshake() error {
+	_ = p.control.SetReadDeadline(time.Now().Add(buildPatience)) // a socket pair knows deadlines
 	running, err := p.receive()
+	_ = p.control.SetReadDeadline(time.Time{})
 	if err == nil && running.Confinement != nil {
 		p.confinement = *running.Confinement
 	}
@@ -309,24 +323,30 @@ func (p *Process) PID() int { return p.cmd.Process.Pid }
 func (p *Process) Confinement() Confinement { return p.confinement }
 
 // Kill ends the whole tree. Wait has still to be called.
-func (p *Process) Kill() { _ = p.cmd.Process.Kill() }
+func (p *Process) Kill() {
+	p.killing.Do(func() { close(p.killed) })
+	_ = p.cmd.Process.Kill()
+}
 
 // Wait waits until the program has ended and with it all that it started, then frees what
 // the host holds of it. The error is that of the context if it ended the run, or of
 // reading and writing the standard streams; how the program ended is in Exit. A Read of Stdin
 // that hangs is not waited for, a Write of Stdout or Stderr for ten seconds, and then the
-// error says that output was lost. Further calls return the same.
+// error says that output was lost; so it is said of a tree that has not ended ten seconds
+// after it was killed. Further calls return the same.
 func (p *Process) Wait() (Exit, error) {
 	p.once.Do(func() { p.exit, p.err = p.wait() })
 	return p.exit, p.err
 }
 
 func (p *Process) wait() (Exit, error) {
-	for range p.exited {
-		// How the init ended does not matter: how the program did is in its last message.
+	exit := Exit{Code: 128 + int(unix.SIGKILL), Signal: int(unix.SIGKILL), Killed: true}
+	if !p.awaitExit() {
+		p.release()
+		p.streams.abandon()
+		return exit, errStays
 	}
 	last, said := p.receive()
-	exit := Exit{Code: 128 + int(unix.SIGKILL), Signal: int(unix.SIGKILL), Killed: true}
 	if said == nil && last.Ended {
 		exit = exitOf(unix.WaitStatus(last.Status))
 		exit.CPU = last.CPU
@@ -339,6 +359,24 @@ func (p *Process) wait() (Exit, error) {
 		err = p.stopped
 	}
 	return exit, err
+}
+
+// awaitExit waits until the init has ended, and reports whether it did: where it was killed,
+// it has some time for that. How it ended does not matter, for how the program did is in its
+// last message.
+func (p *Process) awaitExit() bool {
+	select {
+	case p.waited = <-p.exited:
+		return true
+	case <-p.ended:
+	case <-p.killed:
+	}
+	select {
+	case p.waited = <-p.exited:
+		return true
+	case <-time.After(endPatience):
+		return false
+	}
 }
 
 func exitOf(status unix.WaitStatus) Exit {

@@ -40,5 +40,4 @@ func FileIDOf(string) (FileID, error) { return FileID{}, errors.New("commands ar
 // System is empty.
 func System() []Mount { return nil }
 
-// ServeIfChild does nothing.
-func ServeIfChild() {}
+func serveIfChild() {}

@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ServeIfChild turns the process into the init of a sandbox, or into a probe inside of one,
-// and does not return, when it was started as such. It comes first in main.
-func ServeIfChild() {
+// serveIfChild turns the process into the init of a sandbox, or into a probe inside of one,
+// and does not return, when it was started as such.
+func serveIfChild() {
 	if len(os.Args) == 0 {
 		return
 	}

@@ -177,11 +177,11 @@ func (i *initProcess) makeUsers() error {
 	if err != nil || !own {
 		return err
 	}
+	// The first entry of a number is the one that programs find.
 	for _, f := range []struct{ name, text string }{
-		{"passwd", "root:x:0:0:root:/:/bin/false\n" +
-			fmt.Sprintf("%s:x:%d:%d::%s:/bin/sh\n", CommandUser, i.UID, i.GID, CommandHome) +
-			"nobody:x:65534:65534:nobody:/:/bin/false\n"},
-		{"group", "root:x:0:\n" + fmt.Sprintf("%s:x:%d:\n", CommandUser, i.GID) + "nogroup:x:65534:\n"},
+		{"passwd", fmt.Sprintf("%s:x:%d:%d::%s:/bin/sh\n", CommandUser, i.UID, i.GID, CommandHome) +
+			"root:x:0:0:root:/:/bin/false\nnobody:x:65534:65534:nobody:/:/bin/false\n"},
+		{"group", fmt.Sprintf("%s:x:%d:\n", CommandUser, i.GID) + "root:x:0:\nnogroup:x:65534:\n"},
 	} {
 		fd, err := unix.Openat(etc, f.name, unix.O_CREAT|unix.O_EXCL|unix.O_WRONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW, 0o444)
 		if err == unix.EEXIST {

@@ -8,7 +8,6 @@ import (
 
 // TestMain lets the test program start itself again as what it tests.
 func TestMain(m *testing.M) {
-	ServeIfChild()
 	serveIfInside()
 	serveIfWorkerTest()
 	if strings.HasPrefix(os.Args[0], "air-") {

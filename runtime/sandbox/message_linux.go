@@ -95,6 +95,9 @@ func (p *Process) receive() (initMessage, error) {
 	var m initMessage
 	data, rights := make([]byte, packetBytes), make([]byte, unix.CmsgSpace(4))
 	n, rn, flags, _, err := p.control.ReadMsgUnix(data, rights)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return m, errSlow
+	}
 	if err != nil || n == 0 {
 		return m, errSilent
 	}

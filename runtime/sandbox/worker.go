@@ -1,5 +1,8 @@
 // Package sandbox owns what a process that runs foreign code may touch: the profile of
 // a guest's worker, and that of a command. It says what is taken away and takes it.
+//
+// A program that imports this package is the init of a command's sandbox, or a probe in one,
+// and never gets to main, when the package started it as such: as "air-sandbox" and the like.
 package sandbox
 
 import (

@@ -29,6 +29,14 @@ func (s *shell) carryOut(ctx context.Context, name string, args []string) error 
 		return s.printf(ctx, args)
 	case "read":
 		return s.read(ctx, args)
+	case "kill":
+		return s.kill(ctx, args)
+	case "job":
+		return s.startJob(ctx)
+	case "started":
+		return s.jobStarted(ctx, args[0])
+	case "ended":
+		return s.jobEnded(hc)
 	case "typeall":
 		return s.typeAll(ctx, args)
 	case "begin":

@@ -18,6 +18,9 @@ import (
 func (s *shell) call(ctx context.Context, args []string) ([]string, error) {
 	hc := interp.HandlerCtx(ctx)
 	name := args[0]
+	if signal := s.killedBy(hc); signal != 0 && name != own+"ended" {
+		return []string{"exit", strconv.Itoa(128 + int(signal))}, nil
+	}
 	loose := s.loose[hc.Pos.Offset()]
 	if s.funcs[name] {
 		if loose {
@@ -38,14 +41,12 @@ func (s *shell) call(ctx context.Context, args []string) ([]string, error) {
 var plainBuiltins = map[string]bool{"echo": true, "true": true, "false": true, ":": true, "pwd": true, "test": true, "[": true, "kill": true}
 
 // carriedOut are builtins that the interpreter has its own of.
-var carriedOut = map[string]bool{"echo": true, "printf": true, "read": true}
+var carriedOut = map[string]bool{"echo": true, "printf": true, "read": true, "kill": true}
 
 func (s *shell) builtin(hc interp.HandlerContext, args []string) ([]string, error) {
 	switch name := args[0]; name {
 	case "command", "builtin":
 		return s.inner(hc, args)
-	case "kill":
-		return s.kill(args)
 	case "test", "[":
 		return s.test(hc, args)
 	case "cd":
@@ -59,6 +60,9 @@ func (s *shell) builtin(hc interp.HandlerContext, args []string) ([]string, erro
 	case "exit", "return":
 		return s.leave(hc, args)
 	case "wait", "exec", "shopt", "pushd", "popd":
+		if name == "wait" {
+			args = s.wait(args)
+		}
 		if len(args) > 1 && strings.HasPrefix(args[1], "-") && !oneOf(name+" "+args[1], "shopt -s", "shopt -u", "shopt -o", "exec --", "pushd -n", "popd -n") {
 			return nil, s.unsupported("%s %s", name, args[1])
 		}
@@ -110,16 +114,6 @@ func (s *shell) inner(hc interp.HandlerContext, args []string) ([]string, error)
 		return args, nil
 	}
 	return append([]string{own + "run"}, rest...), nil
-}
-
-var job = lazyregexp.New(`^(g[0-9]+|%.*)$`)
-
-// kill runs the program of that name. Background jobs have no process of their own here.
-func (s *shell) kill(args []string) ([]string, error) {
-	if slices.ContainsFunc(args[1:], job.MatchString) {
-		return nil, s.unsupported("kill of a background job")
-	}
-	return append([]string{own + "run"}, args...), nil
 }
 
 var number = lazyregexp.New(`^\s*[-+]?[0-9]+\s*$`)

@@ -33,7 +33,7 @@ func (s *shell) open(ctx context.Context, name string, flag int, _ fs.FileMode) 
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
 	access := flag & (os.O_RDONLY | os.O_WRONLY | os.O_RDWR)
-	if err := s.ask(question{Dir: []byte(hc.Dir), Path: []byte(file), Reading: access != os.O_WRONLY, Writing: access != os.O_RDONLY}); err != nil {
+	if err := s.ask(question{Dir: []byte(hc.Dir), Path: []byte(file), Reading: access != os.O_WRONLY, Writing: access != os.O_RDONLY}, nil); err != nil {
 		return nil, err
 	}
 	f, err := openExactly(file, flag)
@@ -131,7 +131,7 @@ func (s *shell) list(ctx context.Context, name string) ([]fs.DirEntry, error) {
 		if _, err := os.Lstat(folder); err != nil { // a pattern that matches nothing
 			return nil, err
 		}
-		if err := s.ask(question{Dir: []byte(folder), Path: []byte(folder), Reading: true}); err != nil {
+		if err := s.ask(question{Dir: []byte(folder), Path: []byte(folder), Reading: true}, nil); err != nil {
 			return nil, err
 		}
 	}

@@ -18,6 +18,9 @@ type Host struct {
 	Place command.Place // where it runs
 	// Decide answers for the effects of one program or file; nil means that they may be.
 	Decide func(ctx context.Context, effects []permission.Effect) error
+	// Apart runs a program that changes a repository, and returns its exit code. It closes
+	// none of its files. An error ends the whole command line. Nil leaves all to the shell.
+	Apart func(ctx context.Context, a Apart) (status int, err error)
 }
 
 // Serve tells the interpreter what to run, and answers its questions until it has ended, or
@@ -26,32 +29,48 @@ type Host struct {
 func (h Host) Serve(ctx context.Context, conn net.Conn) error {
 	line, err := command.Read(h.Text, h.Place)
 	if err != nil {
-		conn.Close()
+		_ = conn.Close()
 		return err
 	}
-	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
 	if err := send(conn, start{Text: h.Text, Root: h.Place.Root, Names: line.Names()}, maxStart); err != nil {
 		return lost(ctx, fmt.Errorf("telling the shell what to run: %w", err))
 	}
-	var refusal error
+	programs, end := context.WithCancel(ctx)
+	left := &aparts{run: h.Apart}
+	refusal := h.converse(ctx, conn, line, func(a Apart) error { return left.take(programs, conn, a) })
+	end() // nobody waits for them any more
+	if failed := left.wait(); refusal == nil && ctx.Err() == nil {
+		refusal = failed
+	}
+	return lost(ctx, refusal)
+}
+
+// converse answers questions until the shell has ended. The error is the first refusal.
+func (h Host) converse(ctx context.Context, conn net.Conn, line *command.Line, take func(Apart) error) (refusal error) {
 	for {
 		var q question
 		if err := receive(conn, &q, maxQuestion); err != nil {
 			if !errors.Is(err, io.EOF) && !errors.Is(err, net.ErrClosed) && refusal == nil {
 				refusal = fmt.Errorf("listening to the shell: %w", err)
 			}
-			conn.Close() // whoever asks on finds nobody
-			return lost(ctx, refusal)
+			_ = conn.Close() // whoever asks on finds nobody
+			return refusal
 		}
+		var effects []permission.Effect
 		if refusal == nil {
-			refusal = h.decide(ctx, line, q)
+			effects, refusal = h.decide(ctx, line, q)
 		}
-		var a answer
+		a := answer{Apart: refusal == nil && h.Apart != nil && isApart(effects)}
 		if refusal != nil {
 			a.Refused = text.Head(refusal.Error(), maxAnswer/8)
 		}
-		if err := send(conn, a, maxAnswer); err != nil && refusal == nil {
+		err := send(conn, a, maxAnswer)
+		if err == nil && a.Apart {
+			err = take(Apart{Argv: texts(q.Argv), Dir: string(q.Dir), Assign: texts(q.Assign), Unset: texts(q.Unset), Effects: effects})
+		}
+		if err != nil && refusal == nil {
 			refusal = fmt.Errorf("answering the shell: %w", err)
 		}
 	}
@@ -79,15 +98,15 @@ func isRefusal(err error) bool {
 	return errors.As(err, &r)
 }
 
-func (h Host) decide(ctx context.Context, line *command.Line, q question) error {
+func (h Host) decide(ctx context.Context, line *command.Line, q question) ([]permission.Effect, error) {
 	effects, err := h.effects(line, q)
 	if err == nil {
 		err = h.Decide(ctx, effects)
 	}
-	if err != nil {
-		return refused{err}
+	if err == nil || ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx))) {
+		return effects, err // where ctx has ended, nobody waits for an answer any more
 	}
-	return nil
+	return nil, refused{err}
 }
 
 // effects are those of a question, by the words that it has.
@@ -99,7 +118,7 @@ func (h Host) effects(line *command.Line, q question) (effects []permission.Effe
 		if q.Writing {
 			effects = append(effects, permission.Effect{Kind: permission.Write, Target: string(q.Path)})
 		}
-		return effects, nil
+		return h.Place.PathEffects(effects...), nil
 	}
 	at := h.Place
 	at.Dir = string(q.Dir)

@@ -17,11 +17,6 @@ import (
 	"github.com/aircoding/air/runtime/permission"
 )
 
-func TestMain(m *testing.M) {
-	ServeIfShell()
-	os.Exit(m.Run())
-}
-
 // outcome is what a run of a command line shows.
 type outcome struct {
 	stdout, stderr string
@@ -74,6 +69,11 @@ func pair(t testing.TB) (net.Conn, *os.File) {
 // interpreted runs a command line in the interpreter, without a sandbox.
 func interpreted(t testing.TB, at command.Place, text string, decide func(context.Context, []permission.Effect) error) outcome {
 	t.Helper()
+	return hosted(t, Host{Text: text, Place: at, Decide: decide})
+}
+
+func hosted(t testing.TB, h Host) outcome {
+	t.Helper()
 	conn, theirs := pair(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
@@ -85,8 +85,8 @@ func interpreted(t testing.TB, at command.Place, text string, decide func(contex
 	c.Args = []string{Name}
 	c.ExtraFiles = []*os.File{theirs}
 	served := make(chan error, 1)
-	go func() { served <- Host{Text: text, Place: at, Decide: decide}.Serve(ctx, conn) }()
-	o := finish(t, c, at)
+	go func() { served <- h.Serve(ctx, conn) }()
+	o := finish(t, c, h.Place)
 	theirs.Close()
 	o.err = <-served
 	conn.Close()

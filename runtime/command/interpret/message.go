@@ -33,8 +33,12 @@ type question struct {
 	Writing bool   `json:",omitempty"`
 }
 
-// answer is the host's. Refused is why not, "" where it may be.
-type answer struct{ Refused string }
+// answer is the host's.
+type answer struct {
+	Refused string // why not, "" where it may be
+	// Apart says that the host runs the program: its descriptors are to follow.
+	Apart bool `json:",omitempty"`
+}
 
 // Bounds on messages, in bytes.
 const (

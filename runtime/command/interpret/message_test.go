@@ -89,15 +89,20 @@ func TestAfterRefusal(t *testing.T) {
 	}
 }
 
-// TestBounded: words that no message holds are refused before they are sent.
+// TestBounded: words that no message holds are not sent, what no system starts is not asked
+// about, and a variable does not fill the memory.
 func TestBounded(t *testing.T) {
 	var b bytes.Buffer
 	if err := send(&b, question{Argv: [][]byte{make([]byte, maxQuestion)}}, maxQuestion); err == nil || b.Len() > 0 {
 		t.Errorf("%v, %d bytes were sent", err, b.Len())
 	}
-	o := interpreted(t, place(t), `cat $(seq 1 900000) 2>/dev/null`, allow)
-	if o.code != exitRefused || !strings.Contains(o.stderr, "the limit is") {
-		t.Errorf("%+v", o)
+	o := interpreted(t, place(t), `cat $(seq 1 900000)`, allow)
+	if o.code != 126 || o.err != nil || !strings.Contains(o.stderr, "cat: Argument list too long") {
+		t.Errorf("%d %v %.200s", o.code, o.err, o.stderr)
+	}
+	o = interpreted(t, place(t), `X=aaaaaaaaaaaaaaaa; while :; do X=$X$X; done`, allow)
+	if o.code != exitFailed || !strings.Contains(o.stderr, "in its variables") {
+		t.Errorf("%d %v %.200s", o.code, o.err, o.stderr)
 	}
 }
 

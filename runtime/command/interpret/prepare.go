@@ -12,13 +12,14 @@ import (
 // prepare changes a syntax tree so that the interpreter does with it what bash does with the
 // text.
 func prepare(file *syntax.File) {
-	p := &preparation{errexit: command.SetsErrexit(file)}
+	p := &preparation{errexit: command.SetsErrexit(file), jobs: map[syntax.Node]bool{}}
 	syntax.Walk(file, p.visit)
 }
 
 type preparation struct {
 	errexit bool
 	times   int
+	jobs    map[syntax.Node]bool // background statements that are prepared, and their numbers
 }
 
 func (p *preparation) visit(node syntax.Node) bool {
@@ -26,6 +27,9 @@ func (p *preparation) visit(node syntax.Node) bool {
 	case *syntax.Stmt:
 		if t, ok := n.Cmd.(*syntax.TimeClause); ok {
 			n.Cmd = p.timed(t)
+		}
+		if n.Background && !p.jobs[n] {
+			p.job(n)
 		}
 	case *syntax.BinaryCmd:
 		if n.Op == syntax.Pipe || n.Op == syntax.PipeAll {
@@ -53,6 +57,10 @@ func (p *preparation) visit(node syntax.Node) bool {
 		testWord(n.X)
 	case *syntax.CmdSubst:
 		p.substitution(n)
+	case *syntax.ParamExp:
+		if n.Param != nil && n.Param.Value == "!" && !p.jobs[n] {
+			n.Param.Value = lastJob
+		}
 	}
 	return true
 }
@@ -133,22 +141,37 @@ func redirect(r *syntax.Redirect) {
 func (p *preparation) timed(t *syntax.TimeClause) syntax.Command {
 	p.times++
 	at := t.Time
-	command := func(words ...string) *syntax.Stmt {
-		call := &syntax.CallExpr{}
-		for _, w := range words {
-			call.Args = append(call.Args, &syntax.Word{Parts: []syntax.WordPart{&syntax.SglQuoted{Left: at, Right: at, Value: w}}})
-		}
-		return &syntax.Stmt{Position: at, Cmd: call}
-	}
 	number, posix := strconv.Itoa(p.times), ""
 	if t.PosixFormat {
 		posix = "p"
 	}
-	stmts := []*syntax.Stmt{command(own+"begin", number)}
+	stmts := []*syntax.Stmt{ownCommand(at, own+"begin", number)}
 	if t.Stmt != nil {
 		stmts = append(stmts, t.Stmt)
 	}
-	return &syntax.Block{Lbrace: at, Rbrace: at, Stmts: append(stmts, command(own+"end", number, posix))}
+	return &syntax.Block{Lbrace: at, Rbrace: at, Stmts: append(stmts, ownCommand(at, own+"end", number, posix))}
+}
+
+func ownCommand(at syntax.Pos, words ...string) *syntax.Stmt {
+	call := &syntax.CallExpr{}
+	for _, w := range words {
+		call.Args = append(call.Args, &syntax.Word{Parts: []syntax.WordPart{&syntax.SglQuoted{Left: at, Right: at, Value: w}}})
+	}
+	return &syntax.Stmt{Position: at, Cmd: call}
+}
+
+// job puts commands of the interpreter around a background job, by which it knows what
+// belongs to the job: { job; { STATEMENT; ended; } & started $!; }
+func (p *preparation) job(st *syntax.Stmt) {
+	at, inner := st.Pos(), *st
+	inner.Background = false
+	job := &syntax.Stmt{Position: at, Background: true, Cmd: &syntax.Block{Lbrace: at, Rbrace: at, Stmts: []*syntax.Stmt{&inner, ownCommand(at, own+"ended")}}}
+	number := &syntax.ParamExp{Dollar: at, Short: true, Param: &syntax.Lit{ValuePos: at, ValueEnd: at, Value: "!"}}
+	p.jobs[job], p.jobs[number] = true, true
+	started := ownCommand(at, own+"started")
+	call := started.Cmd.(*syntax.CallExpr)
+	call.Args = append(call.Args, &syntax.Word{Parts: []syntax.WordPart{number}})
+	*st = syntax.Stmt{Position: at, Cmd: &syntax.Block{Lbrace: at, Rbrace: at, Stmts: []*syntax.Stmt{ownCommand(at, own+"job"), job, started}}}
 }
 
 // substitution ends set -e at the start of $( ), as bash does.

@@ -22,8 +22,12 @@ func (s *shell) printf(ctx context.Context, args []string) error {
 		fmt.Fprintf(hc.Stderr, "bash: line %d: printf: usage: printf [-v var] format [arguments]\n", hc.Pos.Line())
 		return interp.ExitStatus(2)
 	}
+	into := ""
 	if strings.HasPrefix(args[0], "-v") {
-		return s.unsupported("printf -v")
+		if len(args) < 3 || args[0] != "-v" || !syntax.ValidName(args[1]) {
+			return s.unsupported("printf -v but for a plain name and a format")
+		}
+		into, args = args[1], args[2:]
 	}
 	p := &printer{format: args[0], args: args[1:]}
 	for {
@@ -36,7 +40,11 @@ func (s *shell) printf(ctx context.Context, args []string) error {
 	if p.unknown != "" {
 		return s.unsupported("%s in the format of printf", p.unknown)
 	}
-	if err := s.print(ctx, p.out.String()); err != nil {
+	keep := func() error { return s.print(ctx, p.out.String()) }
+	if into != "" {
+		keep = func() error { return set(ctx, into, p.out.String()) }
+	}
+	if err := keep(); err != nil {
 		return err
 	}
 	for _, complaint := range p.complaints {

@@ -2,4 +2,6 @@
 
 package interpret
 
+const closeOnExec, noSignal = 0, 0
+
 func hide() error { return nil }

@@ -2,6 +2,9 @@
 // process of its own, inside the sandbox; before each program that it starts and each file
 // that it opens it asks the host, with the words that stand there then. The host analyses
 // them and decides.
+//
+// A program that imports this package is the interpreter, and never gets to main, when it was
+// started as Name.
 package interpret
 
 import (
@@ -10,6 +13,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
+	"runtime/metrics"
 	"strings"
 	"sync"
 	"syscall"
@@ -21,19 +26,8 @@ import (
 	"github.com/aircoding/air/runtime/command"
 )
 
-// Name is the argv[0] that makes this program the interpreter.
-const Name = "air-shell"
-
 // talkFD is where the interpreter finds the host, sandbox.TalkFD.
 const talkFD = 3
-
-// ServeIfShell turns the process into the interpreter, and does not return, when it was
-// started as such. It comes first in main.
-func ServeIfShell() {
-	if len(os.Args) > 0 && os.Args[0] == Name {
-		os.Exit(runShell())
-	}
-}
 
 const (
 	exitFailed      = 1
@@ -55,6 +49,7 @@ type shell struct {
 
 	writing sync.Mutex // of what is no file
 	timing  sync.Map   // of time, by its number
+	jobs    jobs
 	stop    context.CancelFunc
 	ending  sync.Mutex
 	code    int // that the whole ends with, where it does not end by itself
@@ -94,6 +89,7 @@ func (s *shell) run(first start) int {
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	s.stop = stop
+	defer s.boundMemory()()
 	runner, err := interp.New(
 		interp.StdIO(os.Stdin, os.Stdout, os.Stderr),
 		interp.Env(temporary),
@@ -165,8 +161,9 @@ func (s *shell) unsupported(format string, args ...any) error {
 	return s.end(exitUnsupported, "air's shell does not support "+fmt.Sprintf(format, args...))
 }
 
-// ask puts a question to the host. A refusal ends the whole command line.
-func (s *shell) ask(q question) error {
+// ask puts a question to the host. A refusal ends the whole command line. give sends what goes
+// with a program that the host runs itself.
+func (s *shell) ask(q question, give func() error) error {
 	s.asking.Lock()
 	defer s.asking.Unlock()
 	if s.ended() {
@@ -176,6 +173,9 @@ func (s *shell) ask(q question) error {
 	err := send(s.host, q, maxQuestion)
 	if err == nil {
 		err = receive(s.host, &a, maxAnswer)
+	}
+	if err == nil && a.Apart {
+		err = give()
 	}
 	if err != nil {
 		a.Refused = fmt.Sprintf("nobody answers whether it may be: %v", err)
@@ -192,4 +192,34 @@ func (s *shell) ended() bool {
 	s.ending.Lock()
 	defer s.ending.Unlock()
 	return s.code != 0
+}
+
+// maxMemory is how many bytes a command line may hold in its variables, and in what it reads
+// into them.
+const maxMemory = 256 << 20
+
+// boundMemory ends the command line when it holds too much, until stop is called: no system
+// says so in words.
+func (s *shell) boundMemory() (stop func()) {
+	ticks, done := time.NewTicker(50*time.Millisecond), make(chan struct{})
+	go func() {
+		held := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+		for {
+			select {
+			case <-done:
+				return
+			case <-ticks.C:
+			}
+			metrics.Read(held)
+			if held[0].Value.Uint64() <= maxMemory {
+				continue
+			}
+			runtime.GC()
+			if metrics.Read(held); held[0].Value.Uint64() > maxMemory {
+				_ = s.end(exitFailed, fmt.Sprintf("the command line holds more than %d MiB in its variables", maxMemory>>20))
+				return
+			}
+		}
+	}()
+	return func() { ticks.Stop(); close(done) }
 }

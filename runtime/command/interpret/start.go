@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -32,10 +33,18 @@ func (s *shell) exec(ctx context.Context, args []string) error {
 		fmt.Fprintf(hc.Stderr, "bash: line %d: %s: %v\n", hc.Pos.Line(), args[0], err)
 		return status
 	}
+	if tooLong(args, env) {
+		fmt.Fprintf(hc.Stderr, "bash: line %d: %s: %v\n", hc.Pos.Line(), args[0], errTooLong)
+		return interp.ExitStatus(126)
+	}
 	q := question{Dir: []byte(hc.Dir), Argv: bytesOf(args), Pipes: s.ownPipes(args), At: hc.Pos.Offset()}
 	q.Assign, q.Unset = s.changes(env)
-	if err := s.ask(q); err != nil {
+	var l left
+	if err := s.ask(q, func() error { return l.give(s, hc, args) }); err != nil {
 		return err
+	}
+	if l.reply != nil {
+		return l.wait(ctx, s)
 	}
 	return s.start(ctx, file, args, pairs(env))
 }
@@ -45,16 +54,20 @@ const grace = time.Second / 2
 
 func (s *shell) start(ctx context.Context, file string, args, env []string) error {
 	hc := interp.HandlerCtx(ctx)
-	c := exec.CommandContext(ctx, file)
-	c.Args, c.Env, c.Dir = args, env, hc.Dir
-	c.Stdin, c.Stdout, c.Stderr = hc.Stdin, s.stream(hc.Stdout), s.stream(hc.Stderr)
-	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
-	c.WaitDelay = grace
-	err := startPatiently(c)
+	c, err := startPatiently(func() *exec.Cmd {
+		c := exec.CommandContext(ctx, file)
+		c.Args, c.Env, c.Dir = args, env, hc.Dir
+		c.Stdin, c.Stdout, c.Stderr = hc.Stdin, s.stream(hc.Stdout), s.stream(hc.Stderr)
+		c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
+		c.WaitDelay = grace
+		return c
+	})
 	if errors.Is(err, syscall.ENOEXEC) { // as bash does with a file that says nothing of its language
 		return s.start(ctx, "/bin/bash", append([]string{args[0], file}, args[1:]...), env)
 	}
 	if err == nil {
+		s.begins(hc, c.Process)
+		defer s.ends(hc, c.Process)
 		return waited(ctx, c.Wait())
 	}
 	fmt.Fprintf(hc.Stderr, "bash: line %d: %s: %v\n", hc.Pos.Line(), args[0], reason(err))
@@ -66,15 +79,14 @@ func (s *shell) start(ctx context.Context, file string, args, env []string) erro
 
 // startPatiently starts a program whose file a process that was just made may still hold
 // open for writing, see go.dev/issue/22315.
-func startPatiently(c *exec.Cmd) error {
+func startPatiently(command func() *exec.Cmd) (*exec.Cmd, error) {
 	for delay := time.Millisecond; ; delay *= 2 {
+		c := command()
 		err := c.Start()
 		if !errors.Is(err, syscall.ETXTBSY) || delay > 200*time.Millisecond {
-			return err
+			return c, err
 		}
 		time.Sleep(delay)
-		again := *c
-		*c = exec.Cmd{Path: again.Path, Args: again.Args, Env: again.Env, Dir: again.Dir, Stdin: again.Stdin, Stdout: again.Stdout, Stderr: again.Stderr}
 	}
 }
 
@@ -120,12 +132,31 @@ var (
 	errNoFile   = bashError("No such file or directory")
 	errFolder   = bashError("Is a directory")
 	errMayNot   = bashError("Permission denied")
+	errTooLong  = bashError("Argument list too long")
 )
 
 // bashError is one in the words of bash.
 type bashError string
 
 func (e bashError) Error() string { return string(e) }
+
+// Bounds of Linux on the words of a program and its environment, in bytes.
+const (
+	maxWord  = 128 << 10
+	maxWords = 2 << 20
+)
+
+// tooLong reports whether the system would not start a program for its words.
+func tooLong(args []string, env map[string]string) bool {
+	size := 0
+	for _, text := range slices.Concat(args, pairs(env)) {
+		size += len(text) + 9 // with its end, and where it lies
+		if len(text) >= maxWord || size > maxWords {
+			return true
+		}
+	}
+	return false
+}
 
 // lookUp finds the file of a program as bash does, or the status that bash answers with.
 func lookUp(name, search, dir string) (file string, status interp.ExitStatus, err error) {

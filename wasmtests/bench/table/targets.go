@@ -50,5 +50,12 @@ func targets() []target {
 		atMost("rewritten_matmul/plain", 1.03),
 		atMost("rewritten_fib/plain", 1.03),
 		atMost("rewritten_crc/plain", 1.03),
+		// Files: 200,000 listed recursively, and lines at the end of one of 100 MB.
+		atMost("fs_list_200000/find", 3),
+		atMost("fs_read_range_100MB/dd", 3),
+		// A command that does nothing: at most 20 ms over starting it without the sandbox.
+		atMost("run_true_over_fork_exec_ms", 20),
+		// The state of a repository of 20,000 files: at most half as long again as git.
+		atMost("git_status_20000/git", 1.5),
 	}
 }
