@@ -73,6 +73,9 @@ func TestLikeBash(t *testing.T) {
 		}
 	}
 	t.Logf("%d scripts, of which air's analysis leaves %d to bash", len(all), opaque)
+	if len(all) < 400 || opaque > 20 {
+		t.Errorf("%d scripts, of which %d are left to bash: more are wanted, and fewer", len(all), opaque)
+	}
 }
 
 // cannotKnow reports whether the analysis leaves a text to bash.
