@@ -103,6 +103,11 @@ func (d *decided) makesRepository() bool {
 	return d.repository || d.mayMake || d.runsGit("init") || d.runsGit("clone") || slices.ContainsFunc(d.runs, func(e permission.Effect) bool { return e.Repository })
 }
 
+// mayStop reports whether a git command was decided about that may leave unfinished work.
+func (d *decided) mayStop() bool {
+	return slices.ContainsFunc([]string{"rebase", "am", "cherry-pick", "revert", "merge", "pull", "bisect", "stash"}, d.runsGit)
+}
+
 // runsGit reports whether a command of git was decided about.
 func (d *decided) runsGit(name string) bool {
 	return slices.ContainsFunc(d.runs, func(run permission.Effect) bool {

@@ -94,6 +94,15 @@ func mayPass(value string) bool {
 	return value != "" && !strings.ContainsRune(value, 0) && !userInfo.MatchString(value) && (*redact.Redactor)(nil).Text(value) == value
 }
 
+// pathWithout is pathVariable without what lies in one of these folders, where commands may
+// have written.
+func (f found) pathWithout(writable ...string) string {
+	f.path = slices.DeleteFunc(slices.Clone(f.path), func(dir string) bool {
+		return slices.ContainsFunc(writable, func(folder string) bool { return folder != "" && isBelow(dir, folder) })
+	})
+	return f.pathVariable()
+}
+
 // pathVariable is the person's PATH as far as it exists inside, and the system's folders.
 func (f found) pathVariable() string {
 	folders := slices.Clone(f.path)
@@ -120,6 +129,7 @@ func (r *Runner) gitSettings(env map[string]string) {
 	settings := [][2]string{
 		{"core.hooksPath", "/dev/null"}, {"core.fsmonitor", "false"}, {"core.pager", "cat"},
 		{"safe.bareRepository", "explicit"}, {"gc.autoDetach", "false"}, {"maintenance.autoDetach", "false"},
+		{"diff.ignoreSubmodules", "dirty"}, // or it would run what their settings name
 	}
 	if r.config.Root != "" {
 		settings = append(settings, [2]string{"safe.directory", r.config.Root})

@@ -177,7 +177,7 @@ func TestEnvironment(t *testing.T) {
 		"AWS_SECRET_ACCESS_KEY": "", "GITHUB_TOKEN": "", "CI": "", "TERM": "dumb", "LC_ALL": "de_DE.UTF-8", "GOPROXY": "",
 		"npm_config_registry": "https://npm.example.org/", "SSL_CERT_FILE": "/etc/ssl/certs/x.crt", "PIP_CERT": "", "LD_PRELOAD": "",
 		"GIT_AUTHOR_NAME": "Ada", "A": "b", "HOME": r.home, "GIT_CONFIG_KEY_0": "core.hooksPath", "GIT_CONFIG_KEY_1": "core.hooksPath",
-		"GIT_CONFIG_VALUE_1": "/dev/null", "GIT_CONFIG_COUNT": "8", "GIT_CONFIG_VALUE_7": r.root, "GIT_TERMINAL_PROMPT": "0",
+		"GIT_CONFIG_VALUE_1": "/dev/null", "GIT_CONFIG_COUNT": "9", "GIT_CONFIG_VALUE_8": r.root, "GIT_TERMINAL_PROMPT": "0",
 	} {
 		if env[name] != want {
 			t.Errorf("%s is %q, want %q", name, env[name], want)

@@ -14,7 +14,7 @@ import (
 // git run something.
 type repository struct {
 	rel  string          // relative to the survey's root
-	seen map[string]bool // those of fixedInRepository that were there, relative to rel
+	seen map[string]bool // those of fixedInRepository, and what odd finds, that were there
 }
 
 // fixedInRepository are the names in a repository's folder by which git runs something, or
@@ -71,6 +71,9 @@ func (s *survey) isRepository(rel string) bool {
 func (s *survey) fix(rel string) error {
 	r := &repository{rel: rel, seen: map[string]bool{}}
 	s.repositories = append(s.repositories, r)
+	if err := s.odd(rel, func(name string) { r.seen[name] = true }); err != nil {
+		return err
+	}
 	return s.fixedNames(rel, func(name string) error {
 		r.seen[name] = true
 		if s.decided.opens(filepath.Join(s.root, name), permission.ClassProtected, true) {
@@ -100,6 +103,49 @@ func (s *survey) fixedNames(rel string, visit func(rel string) error) error {
 		return err
 	}
 	return s.modules(filepath.Join(rel, "modules"), visit)
+}
+
+// unfinished is what git goes on with when it is told to continue: it may name commands.
+var unfinished = []string{"rebase-merge", "rebase-apply", "sequencer"}
+
+// odd visits what git never makes of itself, or only where it was stopped: symbolic links in a
+// repository's folder, through which git would write elsewhere, and unfinished work.
+func (s *survey) odd(rel string, visit func(rel string)) error {
+	for _, name := range unfinished {
+		if s.isThere(filepath.Join(rel, name)) {
+			visit(filepath.Join(rel, name))
+		}
+	}
+	rest := []string{rel}
+	for len(rest) > 0 {
+		at := rest[len(rest)-1]
+		rest = rest[:len(rest)-1]
+		f, err := openBelow(s.top, at)
+		if isGone(err) {
+			continue
+		}
+		if err != nil {
+			return cannotLook(filepath.Join(s.root, at), err)
+		}
+		err = eachName(f, func(entry fs.DirEntry) error {
+			name := filepath.Join(at, entry.Name())
+			switch {
+			case entry.Type()&fs.ModeSymlink != 0:
+				visit(name)
+			case entry.IsDir() && filepath.Base(at) != "objects": // of which there are many, all of them data
+				rest = append(rest, name)
+			}
+			return nil
+		})
+		_ = f.Close()
+		if err != nil {
+			return err
+		}
+		if s.entered++; s.entered > maxFolders {
+			return tooManyFolders(s.root)
+		}
+	}
+	return nil
 }
 
 func (s *survey) modules(rel string, visit func(rel string) error) error {

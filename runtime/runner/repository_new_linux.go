@@ -30,7 +30,12 @@ func (s *survey) newInRepositories() (names []string, failed error) {
 			}
 			return nil
 		})
-		failed = errors.Join(failed, err, treesErr)
+		oddErr := s.odd(r.rel, func(name string) {
+			if !r.seen[name] && !(slices.Contains(unfinished, filepath.Base(name)) && s.decided.mayStop()) {
+				names = append(names, name)
+			}
+		})
+		failed = errors.Join(failed, err, treesErr, oddErr)
 	}
 	return names, failed
 }

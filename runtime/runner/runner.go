@@ -182,20 +182,30 @@ func (r *Runner) command(ctx context.Context, l *runtime.Launch, apart []string)
 		if c.Argv = argv; !simple {
 			c.Self, c.Talk = []string{interpret.Name}, true
 		} else {
-			l.Repository = changesRepository(l.Effects)
+			l.Repository = interpret.IsApart(l.Effects)
 		}
 	default:
 		c.Argv, c.KeepRoot = l.Argv, true
 	}
+	alone := l.Text != "" && l.Repository && !l.Bash && !c.Talk // a git command, and nothing else
+	if alone {
+		c.Env = slices.DeleteFunc(c.Env, func(pair string) bool { return strings.HasPrefix(pair, "PATH=") })
+		c.Env = append(c.Env, "PATH="+r.look().pathWithout(r.config.Root, r.config.State))
+	}
 	if v, err = r.mounts(ctx, *l); err == nil {
 		c.Mounts = v.mounts
-		v.decided.git = l.Repository && !l.Bash && !c.Talk
+		v.decided.git = alone && bringsFiles(c.Argv)
 	}
 	return c, v, err
 }
 
-func changesRepository(effects []permission.Effect) bool {
-	return slices.ContainsFunc(effects, func(e permission.Effect) bool { return e.Repository })
+// bringsFiles reports whether a git command puts files of commits into the working tree.
+func bringsFiles(argv []string) bool {
+	return slices.ContainsFunc(argv, func(word string) bool {
+		return slices.Contains([]string{
+			"switch", "checkout", "restore", "merge", "pull", "rebase", "reset", "cherry-pick", "revert", "stash", "worktree", "submodule",
+		}, word)
+	})
 }
 
 // exitRefused is what a command line ends with that was not allowed to the end, as the

@@ -106,6 +106,45 @@ func TestRepositoryIsOpenToGitAlone(t *testing.T) {
 	}
 }
 
+// TestRepositoryIsOpenToGitByItsName: what runs git among other things, and a file of that name,
+// find .git read-only.
+func TestRepositoryIsOpenToGitByItsName(t *testing.T) {
+	needsSandbox(t)
+	g := newRepository(t)
+	g.put("src/project/git", "#!/bin/sh\nln -sf x .git/planted\n")
+	must(t, os.Chmod(filepath.Join(g.root, "git"), 0o755))
+	for _, text := range []string{
+		"sh -c 'git add a.txt; sh ./git'", "timeout 5 sh -c 'git add a.txt; sh ./git'", "./git add a.txt", "./git add a.txt; true",
+		"find . -maxdepth 0 -exec sh ./git ';' -exec git add a.txt ';'",
+	} {
+		l := g.planned(g.root, text)
+		l.Bash, l.Decide = false, func(context.Context, []permission.Effect) error { return nil }
+		if _, err := g.Launch(t.Context(), l); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+		if _, err := os.Lstat(filepath.Join(g.root, ".git/planted")); err == nil {
+			t.Errorf("%s: a link was planted", text)
+			must(t, os.Remove(filepath.Join(g.root, ".git/planted")))
+		}
+	}
+}
+
+// TestOddNamesInARepository: what a program that git runs, by a setting of the person's, makes in
+// a repository is withheld where git would write through it or go on with it.
+func TestOddNamesInARepository(t *testing.T) {
+	needsSandbox(t)
+	g := newRepository(t)
+	g.host(g.root, "git", "config", "filter.fmt.clean", "sh fmt.sh")
+	g.put("src/project/.gitattributes", "*.txt filter=fmt\n")
+	g.put("src/project/fmt.sh", "ln -sf ../x .git/COMMIT_EDITMSG; ln -s .. .git/logs/out; mkdir .git/rebase-merge; cat\n")
+	must(t, os.RemoveAll(filepath.Join(g.root, ".git/COMMIT_EDITMSG")))
+	g.put("src/project/new.txt", "new\n")
+	l := g.planned(g.root, "git add new.txt")
+	l.Bash, l.Decide = false, func(context.Context, []permission.Effect) error { return nil }
+	_, err := g.Launch(t.Context(), l)
+	g.withheld(err, []string{".git/COMMIT_EDITMSG", ".git/logs/out", ".git/rebase-merge"}, l.ID)
+}
+
 // TestGitInit: a repository that git makes is what it was planned to be, and one with a
 // setting that has git run something is not.
 func TestGitInit(t *testing.T) {

@@ -25,25 +25,25 @@ type Apart struct {
 	Stdin, Stdout, Stderr *os.File
 }
 
-// isApart reports whether a program does nothing but change a repository. A wrapper counts
-// with what it runs.
-func isApart(effects []permission.Effect) bool {
+// IsApart reports whether effects are those of git changing a repository, by its name and not
+// by a path, and of nothing else. A wrapper counts with what it runs.
+func IsApart(effects []permission.Effect) bool {
 	changes := false
 	for _, e := range effects {
+		if e.Kind != permission.Run {
+			continue
+		}
+		argv, err := permission.SplitArgv(e.Target)
 		switch {
-		case e.Kind != permission.Run:
-		case e.Repository:
+		case err != nil || len(argv) == 0:
+			return false
+		case e.Repository && argv[0] == "git":
 			changes = true
-		case !isWrapper(e):
+		case e.Repository || !slices.Contains([]string{"env", "timeout", "nice", "nohup", "stdbuf"}, argv[0]):
 			return false
 		}
 	}
 	return changes
-}
-
-func isWrapper(e permission.Effect) bool {
-	argv, err := permission.SplitArgv(e.Target)
-	return err == nil && len(argv) > 0 && slices.Contains([]string{"env", "timeout", "nice", "nohup", "stdbuf"}, argv[0])
 }
 
 // maxAparts is how many programs that were left to the host run at once.

@@ -62,7 +62,7 @@ func (h Host) converse(ctx context.Context, conn net.Conn, line *command.Line, t
 		if refusal == nil {
 			effects, refusal = h.decide(ctx, line, q)
 		}
-		a := answer{Apart: refusal == nil && h.Apart != nil && isApart(effects)}
+		a := answer{Apart: refusal == nil && h.Apart != nil && IsApart(effects)}
 		if refusal != nil {
 			a.Refused = text.Head(refusal.Error(), maxAnswer/8)
 		}
