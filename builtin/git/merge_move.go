@@ -34,6 +34,9 @@ func (m *merging) move(ctx context.Context, to string, changes []change) error {
 	return m.takeBack(ctx, err, changes)
 }
 
+// A copy of an index keeps its time: by that git knows which files may have changed since,
+// though their times in seconds and their sizes are the same.
+
 // moveScript does what git merge does for a fast forward, and leaves index and branch as
 // they are when a step of it fails. It holds the lock of the index as git does; git looks at
 // all files before it changes one; the branch moves last, and the new index is in place at
@@ -42,11 +45,12 @@ const moveScript = `set -e
 lock=$GIT_DIR/index.lock index=$TMPDIR/index
 (set -C; : >"$lock") || exit 75
 trap 'rm -f "$lock"' EXIT
-cp "$GIT_DIR/index" "$index"
+cp -p "$GIT_DIR/index" "$index"
 git() { GIT_INDEX_FILE=$index command git "$@"; }
 git update-index -q --refresh >/dev/null || true
 git read-tree -m -u --no-recurse-submodules "$2" "$3"
 cat "$index" >"$lock"
+touch -r "$index" "$lock"
 sync "$lock"
 git update-ref -m "$4" "$1" "$3" "$2"
 mv -f "$lock" "$GIT_DIR/index" || { git update-ref "$1" "$2" "$3"; exit 1; }
@@ -57,7 +61,7 @@ const codeLocked = 75
 // filesScript changes the files alone, from those of a commit to those of a tree.
 const filesScript = `set -e
 export GIT_INDEX_FILE="$TMPDIR/index"
-cp "$GIT_DIR/index" "$GIT_INDEX_FILE"
+cp -p "$GIT_DIR/index" "$GIT_INDEX_FILE"
 git update-index -q --refresh >/dev/null || true
 exec git read-tree -m -u --no-recurse-submodules "$1" "$2"`
 

@@ -19,7 +19,7 @@ const snapshotScript = `set -e
 base=$1 objects=$2
 shift 2
 mkdir "$TMPDIR/objects"
-cp "$GIT_DIR/index" "$TMPDIR/index"
+cp -p "$GIT_DIR/index" "$TMPDIR/index"
 export GIT_INDEX_FILE="$TMPDIR/index" GIT_OBJECT_DIRECTORY="$TMPDIR/objects" GIT_ALTERNATE_OBJECT_DIRECTORIES="$objects"
 git add --all -- :/ "$@"
 git diff --cached --name-only -z --no-renames ` + diffSafe + ` "$base" --
