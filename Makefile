@@ -14,8 +14,11 @@ export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false)
 # The SDKs and the examples are modules of their own.
 MODULES := $(patsubst %/go.mod,%,$(wildcard sdk/*/go.mod examples/*/go.mod wasmtests/guests/*/go.mod))
 # The race detector needs a C compiler. Not under it is the command line, whose tests keep the
-# limits that are shipped: it makes compiling in workers ten times slower.
+# limits that are shipped: it makes compiling in workers ten times slower. Scripts that are
+# compared with bash start a program each, which it makes slow as well.
 RACE := $(if $(shell command -v $$(go env CC)),-race)
+# Under it each program waits a second at its end, and the tests start thousands.
+export GORACE := atexit_sleep_ms=0
 FUZZTIME ?= 15s
 
 build:
@@ -28,6 +31,7 @@ test:
 	./scripts/test-deps
 	go test $(RACE) $$(go list ./... | grep -v /cmd/air$$)
 	go test ./cmd/air
+	go test -run LikeBash ./runtime/command/interpret
 	for module in $(MODULES); do (cd "$$module" && go test $(RACE) ./...); done
 
 check:

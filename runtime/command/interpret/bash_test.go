@@ -61,16 +61,19 @@ func TestLikeBash(t *testing.T) {
 		t.Errorf("%d scripts, at least 300 are wanted", len(all))
 	}
 	opaque := 0
-	for _, s := range all {
+	for i, s := range all {
+		if cannotKnow(t, s.text) {
+			opaque++
+		}
+		if underRace && i%8 != 0 { // make test runs all of them without
+			continue
+		}
 		t.Run(s.area, func(t *testing.T) {
 			t.Parallel()
 			if mine, theirs, same := sameOutcome(t, s.text); !same {
 				t.Errorf("line %d: %s\nprints %q and ends with %d, under bash %q and %d\nsaying %s\nand %s", s.line, s.text, mine.stdout, mine.code, theirs.stdout, theirs.code, mine.stderr, theirs.stderr)
 			}
 		})
-		if cannotKnow(t, s.text) {
-			opaque++
-		}
 	}
 	t.Logf("%d scripts, of which air's analysis leaves %d to bash", len(all), opaque)
 	if len(all) < 400 || opaque > 20 {
