@@ -1,8 +1,6 @@
 package runtime
 
 import (
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/gitfile"
 	"github.com/aircoding/air/internal/regular"
 	"github.com/aircoding/air/runtime/permission"
 )
@@ -23,9 +22,6 @@ type Repository struct {
 	// Own is true where Common is the folder .git of the project itself.
 	Own bool
 }
-
-// gitFile bounds a file .git, and one that names the common folder.
-const gitFile = 8 << 10
 
 // Repository finds the git repository that a folder lies in, as git does: the nearest one
 // upwards. A folder that is a bare repository by itself is none. It is an error of kind
@@ -69,11 +65,11 @@ func (a *Access) repositoryTop(dir string) (string, error) {
 
 // repositoryAt follows what the entry .git of a folder says.
 func (r *Registry) repositoryAt(top string) (Repository, error) {
-	dir, err := gitDir(filepath.Join(top, ".git"))
+	dir, err := gitfile.Dir(filepath.Join(top, ".git"))
 	if err != nil {
 		return Repository{}, unreadableRepository(top, err)
 	}
-	common, err := commonDir(dir)
+	common, err := gitfile.Common(dir)
 	if err != nil {
 		return Repository{}, unreadableRepository(top, err)
 	}
@@ -88,46 +84,6 @@ func (r *Registry) repositoryAt(top string) (Repository, error) {
 
 func unreadableRepository(top string, err error) error {
 	return fault.New(fault.Integrity, "bad_repository", "the repository at %s cannot be used: %w", top, err)
-}
-
-// gitDir is the folder that an entry .git is, or leads to.
-func gitDir(entry string) (string, error) {
-	info, err := os.Stat(entry)
-	if err != nil {
-		return "", err
-	}
-	if info.IsDir() {
-		return filepath.EvalSymlinks(entry)
-	}
-	text, err := regular.Read(entry, gitFile, false)
-	if err != nil {
-		return "", err
-	}
-	to, ok := strings.CutPrefix(strings.TrimRight(string(text), "\r\n"), "gitdir: ")
-	if !ok {
-		return "", errors.New("its file .git names no folder")
-	}
-	return realFrom(filepath.Dir(entry), to)
-}
-
-// commonDir is the shared folder of the repository with this git folder.
-func commonDir(dir string) (string, error) {
-	text, err := regular.Read(filepath.Join(dir, "commondir"), gitFile, false)
-	if errors.Is(err, fs.ErrNotExist) {
-		return dir, nil
-	}
-	if err != nil {
-		return "", err
-	}
-	return realFrom(dir, strings.TrimRight(string(text), "\r\n"))
-}
-
-// realFrom is a path without links, relative to a folder where it is not absolute.
-func realFrom(dir, path string) (string, error) {
-	if !filepath.IsAbs(path) {
-		path = dir + "/" + path
-	}
-	return filepath.EvalSymlinks(path)
 }
 
 // maxRepositoryConfig bounds what is read of a repository's configuration.

@@ -174,7 +174,7 @@ func (w Workspaces) forget(one Workspace) error {
 
 // forgetIn removes the git folder of a worktree, if it is that of this one.
 func forgetIn(dir, worktree string) error {
-	text, err := regular.Read(filepath.Join(dir, "gitdir"), gitFile, false)
+	text, err := regular.Read(filepath.Join(dir, "gitdir"), 8<<10, false)
 	if err != nil || strings.TrimRight(string(text), "\n") != filepath.Join(worktree, ".git") {
 		return nil
 	}

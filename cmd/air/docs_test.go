@@ -23,7 +23,7 @@ import (
 	"github.com/aircoding/air/runtime/sandbox"
 )
 
-var update = flag.Bool("update", false, "write docs/cli.md anew")
+var update = flag.Bool("update", false, "write docs/cli.md and docs/tools.md anew")
 
 func TestReferenceOfCommandsIsTrue(t *testing.T) {
 	var b bytes.Buffer
@@ -37,9 +37,15 @@ func TestReferenceOfCommandsIsTrue(t *testing.T) {
 		"| 3 | `permission_denied`, `approval_required`; a guest that failed because a call of its own was refused is `guest_error` (1), with the refusal as `details.cause` |\n" +
 		"| 4 | `cancelled` |\n| 5 | `timeout` |\n")
 	describe(&b, (&app{}).root())
-	path := filepath.Join(repository(t), "docs", "cli.md")
+	isGenerated(t, "cli.md", b.Bytes())
+}
+
+// isGenerated holds a document against what it is generated from, or writes it anew.
+func isGenerated(t *testing.T, name string, want []byte) {
+	t.Helper()
+	path := filepath.Join(repository(t), "docs", name)
 	if *update {
-		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+		if err := os.WriteFile(path, want, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -47,8 +53,8 @@ func TestReferenceOfCommandsIsTrue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(got, b.Bytes()) {
-		t.Error("docs/cli.md is not what the commands say: run go test ./cmd/air -run Reference -update")
+	if !bytes.Equal(got, want) {
+		t.Errorf("docs/%s is not what it is generated from: run go test ./cmd/air -run Reference -update", name)
 	}
 }
 

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -30,19 +28,7 @@ func TestReferenceOfToolsIsTrue(t *testing.T) {
 			t.Fatalf("%s: %v", tool.Name, err)
 		}
 	}
-	path := filepath.Join(repository(t), "docs", "tools.md")
-	if *update {
-		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, b.Bytes()) {
-		t.Error("docs/tools.md is not what the manifests say: run go test ./cmd/air -run Reference -update")
-	}
+	isGenerated(t, "tools.md", b.Bytes())
 }
 
 // objectSchema is as much of a JSON Schema as the reference shows.
