@@ -8,6 +8,7 @@ import (
 	"io"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/aircoding/air/internal/canon"
@@ -19,13 +20,24 @@ const (
 	bundleType        = "application/vnd.air.bundle.v1"
 	mediaTypeConfig   = "application/vnd.air.manifest.v1+json"
 	MediaTypeModule   = "application/wasm"
+	// MediaTypeModuleZstd is a compressed module; two annotations say what it is before.
+	MediaTypeModuleZstd = "application/vnd.air.module.v1+zstd"
 )
 
 const (
 	annotationTitle       = "org.opencontainers.image.title"
 	annotationVersion     = "org.opencontainers.image.version"
 	annotationDescription = "org.opencontainers.image.description"
+	annotationContent     = "dev.air.content.digest"
+	annotationContentSize = "dev.air.content.size"
 )
+
+// Content is what a layer is once it is decompressed. For a layer that is not
+// compressed a Descriptor repeats its Digest and Size here.
+type Content struct {
+	Digest string
+	Size   int64
+}
 
 // Layer is one file of a bundle. An empty MediaType means the one of its name.
 type Layer struct {
@@ -34,6 +46,7 @@ type Layer struct {
 	Digest    string
 	Size      int64
 	Open      func() (io.ReadCloser, error)
+	Content   Content // only of a layer that is compressed
 }
 
 // Artifact is a bundle on its way to a registry: the capability manifest in
@@ -85,7 +98,7 @@ func (a Artifact) Manifest() (raw []byte, digest string, err error) {
 			MediaType:   l.MediaType,
 			Digest:      l.Digest,
 			Size:        l.Size,
-			Annotations: map[string]string{annotationTitle: l.Title},
+			Annotations: l.annotations(),
 		})
 	}
 	if raw, err = json.Marshal(m); err != nil {
@@ -108,6 +121,15 @@ func (a Artifact) annotations() map[string]string {
 		if value != "" {
 			out[key] = value
 		}
+	}
+	return out
+}
+
+func (l Layer) annotations() map[string]string {
+	out := map[string]string{annotationTitle: l.Title}
+	if l.Content != (Content{}) {
+		out[annotationContent] = l.Content.Digest
+		out[annotationContentSize] = strconv.FormatInt(l.Content.Size, 10)
 	}
 	return out
 }

@@ -13,7 +13,6 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/aircoding/air/internal/atomicfile"
 	"github.com/aircoding/air/internal/home"
 )
 
@@ -24,16 +23,27 @@ func (c cache) path(digest string) string {
 	return filepath.Join(c.dir, "sha256", digest[len("sha256:"):])
 }
 
-// ensure returns the file of a blob; when it is not there yet, fill writes it. Of
-// several processes that want one digest, one fills and the others wait.
+// ensure returns the file of a blob; when it is not there yet, fill writes it into an
+// empty file. Of several processes that want one digest, one fills and the others wait.
 func (c cache) ensure(ctx context.Context, d Descriptor, fill func(*blobFile) error) (string, error) {
+	return c.obtain(ctx, d, func(f *blobFile) error {
+		if err := f.restart(); err != nil {
+			return err
+		}
+		return fill(f)
+	})
+}
+
+// obtain is ensure whose fill finds what an earlier try left: it begins with resume or
+// restart.
+func (c cache) obtain(ctx context.Context, d Descriptor, fill func(*blobFile) error) (string, error) {
 	if c.dir == "" {
 		return "", fail(KindInvalid, "", "no folder is configured for downloads")
 	}
 	if ok, err := c.has(d); ok || err != nil {
 		return c.path(d.Digest), err
 	}
-	unlock, err := home.Lock(ctx, filepath.Join(c.dir, "locks", filepath.Base(c.path(d.Digest))))
+	unlock, err := home.Lock(ctx, c.lockPath(filepath.Base(c.path(d.Digest))))
 	if err != nil {
 		return "", localError(err)
 	}
@@ -43,6 +53,8 @@ func (c cache) ensure(ctx context.Context, d Descriptor, fill func(*blobFile) er
 	}
 	return c.path(d.Digest), c.write(d, fill)
 }
+
+func (c cache) lockPath(hex string) string { return filepath.Join(c.dir, "locks", hex) }
 
 // has reports whether a blob is in the cache, whole; the bytes decide, not the name.
 func (c cache) has(d Descriptor) (bool, error) {
@@ -65,71 +77,24 @@ func (c cache) has(d Descriptor) (bool, error) {
 	return false, nil
 }
 
-// write fills <hex>.partial, verifies, and renames it. The fixed name leaves room for
-// resuming; today a download starts from zero, and a failed one leaves nothing.
-func (c cache) write(d Descriptor, fill func(*blobFile) error) (err error) {
+// write fills <hex>.partial, verifies, and renames it. What a download has when it fails
+// stays for the next one, unless the bytes are wrong.
+func (c cache) write(d Descriptor, fill func(*blobFile) error) error {
 	path := c.path(d.Digest)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return localError(err)
 	}
-	f, err := os.OpenFile(path+".partial", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	f, err := os.OpenFile(path+partialSuffix, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return localError(err)
 	}
-	defer func() {
-		if err != nil {
-			_ = f.Close()
+	blob := &blobFile{file: f, verifier: newVerifier(d)}
+	if err := blob.complete(path, fill); err != nil {
+		_ = f.Close()
+		if !blob.keep || isKind(err, KindIntegrity) {
 			_ = os.Remove(f.Name())
 		}
-	}()
-	blob := &blobFile{file: f, verifier: newVerifier(d)}
-	if err := fill(blob); err != nil {
 		return err
-	}
-	if err := blob.verifier.check(); err != nil {
-		return err
-	}
-	if err := f.Sync(); err != nil {
-		return localError(err)
-	}
-	if err := f.Close(); err != nil {
-		return localError(err)
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return localError(err)
-	}
-	if err := atomicfile.SyncDir(filepath.Dir(path)); err != nil {
-		return localError(err)
-	}
-	return nil
-}
-
-// blobFile is the file a blob is written to. Its errors are this machine's, which
-// io.Copy would mix with the network's.
-type blobFile struct {
-	file     *os.File
-	verifier *verifier
-}
-
-func (b *blobFile) Write(p []byte) (int, error) {
-	if _, err := b.verifier.Write(p); err != nil {
-		return 0, err
-	}
-	n, err := b.file.Write(p)
-	if err != nil {
-		return n, localError(err)
-	}
-	return n, nil
-}
-
-// restart empties the file for another try.
-func (b *blobFile) restart() error {
-	b.verifier = newVerifier(b.verifier.want)
-	if _, err := b.file.Seek(0, io.SeekStart); err != nil {
-		return localError(err)
-	}
-	if err := b.file.Truncate(0); err != nil {
-		return localError(err)
 	}
 	return nil
 }

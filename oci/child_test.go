@@ -19,7 +19,7 @@ import (
 )
 
 // Some things belong to a whole process: its limits, its proxies, its death. These
-// tests run themselves again as a child, which pulls AIR_TEST_REF.
+// tests run themselves again as a child, which pulls or pushes AIR_TEST_REF.
 const childVar = "AIR_TEST_CHILD"
 
 func runChild(t *testing.T, kind, ref, dir string, env ...string) *exec.Cmd {
@@ -44,13 +44,22 @@ func TestChild(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	_, err := c.Pull(context.Background(), os.Getenv("AIR_TEST_REF"))
+	err := childsWork(c, kind, os.Getenv("AIR_TEST_REF"))
 	var e *Error
 	if errors.As(err, &e) {
 		fmt.Printf("result: %s hint: %s error: %v\n", e.Kind, e.Hint, err)
 		return
 	}
 	fmt.Printf("result: ok %v\n", err)
+}
+
+func childsWork(c *Client, kind, ref string) error {
+	if kind == "push" {
+		_, err := c.Push(context.Background(), ref, big(), PushOptions{Force: true, Compress: os.Getenv("AIR_TEST_COMPRESS")})
+		return err
+	}
+	_, err := c.Pull(context.Background(), ref)
+	return err
 }
 
 func TestFullDisk(t *testing.T) {

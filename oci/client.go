@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	parallelBlobs = 3
+	parallelBlobs = 4
 	maxWarning    = 400 // characters
 )
 
@@ -29,7 +29,7 @@ type Options struct {
 	Progress func(total int64, title string) Bar
 	Log      io.Writer     // warnings, a line each; nil drops them
 	Idle     time.Duration // how long nothing may move on a connection; default 30 s
-	Backoff  time.Duration // wait before the second try, tripled for the third; default 500 ms
+	Backoff  time.Duration // wait before the second try, tripled for each further one; default 500 ms
 }
 
 // Bar shows one transfer. Set gets the bytes done so far; a second try starts anew.
@@ -113,19 +113,26 @@ func (s *session) close() {
 
 // get asks for one object of the repository and returns an answer that is a 200.
 func (s *session) get(ctx context.Context, kind, identifier, accept string) (*http.Response, error) {
+	header := http.Header{}
+	if accept != "" {
+		header.Set("Accept", accept)
+	}
+	return s.ask(ctx, kind, identifier, header, http.StatusOK)
+}
+
+// ask is get with a header, and with the codes of the answers that are wanted.
+func (s *session) ask(ctx context.Context, kind, identifier string, header http.Header, codes ...int) (*http.Response, error) {
 	url := fmt.Sprintf("%s://%s/v2/%s/%s/%s", s.repo.Scheme(), s.ref.Registry, s.ref.Repository, kind, identifier)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return nil, err
 	}
-	if accept != "" {
-		req.Header.Set("Accept", accept)
-	}
+	req.Header = header
 	resp, err := s.http.Do(req)
 	if err != nil {
 		return nil, err
 	}
-	if err := transport.CheckError(resp, http.StatusOK); err != nil {
+	if err := transport.CheckError(resp, codes...); err != nil {
 		_ = resp.Body.Close()
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // tool finds a real client: in $AIR_TOOLS, in .tools/bin of the repository, on PATH.
-func tool(t *testing.T, name string) string {
+func tool(t testing.TB, name string) string {
 	t.Helper()
 	dirs := []string{os.Getenv("AIR_TOOLS"), filepath.Join("..", ".tools", "bin")}
 	for _, dir := range dirs {

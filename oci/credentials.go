@@ -2,71 +2,69 @@ package oci
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"os"
-	"path/filepath"
-	"time"
 
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 )
 
-const helperTimeout = 30 * time.Second
-
-// credentials asks Docker's configuration and its helpers. In go-containerregistry a
-// broken helper fails even a public pull; here it is named in a warning, and the
-// registry decides whether an anonymous request will do.
+// credentials asks Docker's and podman's configuration and their helpers. In
+// go-containerregistry a broken helper fails even a public pull, and a helper that hangs
+// blocks for ever; here it is named in a warning, and the registry decides whether an
+// anonymous request will do.
 func (c *Client) credentials(ctx context.Context, repo name.Repository) authn.Authenticator {
-	type answer struct {
-		auth authn.Authenticator
-		err  error
-	}
-	answers := make(chan answer, 1)
-	go func() { // a helper takes no context
-		auth, err := authn.DefaultKeychain.Resolve(repo)
-		answers <- answer{auth, err}
-	}()
-	timer := time.NewTimer(helperTimeout)
-	defer timer.Stop()
-	select {
-	case a := <-answers:
-		if a.err == nil {
-			return a.auth
+	for _, read := range authSources() {
+		config, err := c.lookUp(ctx, read, repo)
+		if err == nil {
+			return authn.FromConfig(config)
 		}
-		c.warn("%s failed, going on without credentials: %v", credentialSource(repo.RegistryStr()), a.err)
-	case <-timer.C:
-		c.warn("%s did not answer for %v, going on without credentials", credentialSource(repo.RegistryStr()), helperTimeout)
-	case <-ctx.Done():
+		if ctx.Err() != nil {
+			break
+		}
+		if !errors.Is(err, errNoCredentials) {
+			c.warn("%v; going on without these credentials", err)
+		}
 	}
 	return authn.Anonymous
 }
 
-// credentialSource names where the credentials of a host come from.
-func credentialSource(host string) string {
-	file := dockerConfig()
-	var config struct {
-		Helpers map[string]string `json:"credHelpers"`
-		Store   string            `json:"credsStore"`
+// authSources are the ways to the configurations, in the order in which they count. One
+// may lie in the environment itself.
+func authSources() []func() (authFile, error) {
+	const variable = "DOCKER_AUTH_CONFIG"
+	sources := []func() (authFile, error){
+		func() (authFile, error) { return parseAuthFile(variable, []byte(os.Getenv(variable))) },
 	}
-	if content, err := os.ReadFile(file); err != nil || json.Unmarshal(content, &config) != nil {
-		return "reading " + file
+	for _, file := range authFiles() {
+		sources = append(sources, func() (authFile, error) { return readAuthFile(file) })
 	}
-	if helper := config.Helpers[host]; helper != "" {
-		return "credential helper docker-credential-" + helper
-	}
-	if config.Store != "" {
-		return "credential helper docker-credential-" + config.Store
-	}
-	return "reading " + file
+	return sources
 }
 
-func dockerConfig() string {
-	if dir := os.Getenv("DOCKER_CONFIG"); dir != "" {
-		return filepath.Join(dir, "config.json")
-	}
-	home, err := os.UserHomeDir()
+// lookUp asks one configuration: its helper first, then its own entries.
+func (c *Client) lookUp(ctx context.Context, read func() (authFile, error), repo name.Repository) (authn.AuthConfig, error) {
+	f, err := read()
 	if err != nil {
-		return "config.json"
+		return authn.AuthConfig{}, err
 	}
-	return filepath.Join(home, ".docker", "config.json")
+	host := repo.RegistryStr()
+	missing := errNoCredentials
+	if helper := f.helper(hostKey(host)); helper != "" {
+		config, err := c.helper(helper).get(ctx, hostKey(host))
+		if err == nil {
+			return config, nil
+		}
+		missing = err
+	}
+	config, ok, err := f.entry(host, repo.RepositoryStr())
+	if err == nil && !ok {
+		err = missing
+	}
+	return config, err
+}
+
+// helper waits for a helper as long as for a registry.
+func (c *Client) helper(name string) credentialHelper {
+	return credentialHelper{name: name, timeout: c.options.idle()}
 }

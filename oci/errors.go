@@ -53,6 +53,11 @@ func fail(kind Kind, hint, format string, args ...any) *Error {
 	return &Error{Kind: kind, Hint: hint, Err: fmt.Errorf(format, args...)}
 }
 
+func isKind(err error, kind Kind) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Kind == kind
+}
+
 // during names the operation on an error that leaves the package, and gives a kind
 // to one that has none yet.
 func during(op, reference string, err error) error {
@@ -70,7 +75,7 @@ func during(op, reference string, err error) error {
 	return &out
 }
 
-const hintDiskFull = "make room on the disk and try again; nothing half-written was kept"
+const hintDiskFull = "make room on the disk and try again; a download continues where it stopped"
 
 // localError classifies what this machine, not the registry, answered.
 func localError(err error) *Error {
@@ -78,7 +83,7 @@ func localError(err error) *Error {
 	case errors.Is(err, context.Canceled):
 		return &Error{Kind: KindCancelled, Err: err}
 	case errors.Is(err, context.DeadlineExceeded):
-		return &Error{Kind: KindTimeout, Hint: "give it more time with --timeout", Err: err}
+		return &Error{Kind: KindTimeout, Hint: "give it more time with --timeout; a download continues where it stopped", Err: err}
 	case fault.IsDiskFull(err):
 		return &Error{Kind: KindDiskFull, Hint: hintDiskFull, Err: err}
 	}

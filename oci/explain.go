@@ -63,7 +63,7 @@ func (s *session) explainAnswer(answer *transport.Error) error {
 	host := s.ref.Registry
 	switch code := answer.StatusCode; {
 	case code == http.StatusUnauthorized, code == http.StatusForbidden:
-		return fail(KindUnauthorized, "log in to "+host+" with any Docker-compatible client (its config.json is read), or check the repository's rights",
+		return fail(KindUnauthorized, "log in with air login "+host+" (what docker login stored counts too), or check the repository's rights",
 			"%s refuses access to %s: %s", host, s.ref.Repository, status(answer))
 	case code == http.StatusNotFound && isHTML(answer):
 		return fail(KindNotRegistry, s.hintHost(), "%s is no OCI registry: it answered 404 with a web page", host)
@@ -71,11 +71,11 @@ func (s *session) explainAnswer(answer *transport.Error) error {
 		return fail(KindNotFound, "check repository, tag and digest; some registries also answer so without a login",
 			"%s has no such thing: %s", host, status(answer))
 	case code == http.StatusTooManyRequests:
-		return fail(KindRateLimited, "wait a while, or log in for a higher limit", "%s limits the rate of requests: %s", host, status(answer))
+		return fail(KindRateLimited, comeBack(answer, "wait a while, or log in for a higher limit"), "%s limits the rate of requests: %s", host, status(answer))
 	case code == http.StatusRequestEntityTooLarge:
 		return fail(KindTooLarge, "ask who runs the registry for a higher limit", "%s refuses the size: %s", host, status(answer))
 	case code >= 500, code == http.StatusRequestTimeout:
-		return fail(KindUnreachable, "the registry is in trouble; try again later", "%s answered %s, %d times", host, status(answer), tries)
+		return fail(KindUnreachable, comeBack(answer, "the registry is in trouble; try again later"), "%s answered %s", host, status(answer))
 	case len(answer.Errors) == 0:
 		return fail(KindNotRegistry, s.hintHost(), "%s does not answer like an OCI registry: %s", host, status(answer))
 	}
@@ -122,7 +122,7 @@ func (s *session) explainNetwork(err error) error {
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return fail(KindUnreachable, "the registry or the network hangs; try again later", "%s: nothing moved for %v: %w", host, s.client.options.idle(), err)
 	case transient(err):
-		return fail(KindUnreachable, "the registry or the network is in trouble; try again later", "%s broke off its answer, %d times: %w", host, tries, err)
+		return fail(KindUnreachable, "the registry or the network is in trouble; try again later: a download continues where it stopped", "%s broke off its answer: %w", host, err)
 	}
 	return fail(KindUnreachable, s.hintHost(), "%s: %w", host, err)
 }

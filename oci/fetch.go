@@ -2,10 +2,10 @@ package oci
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/aircoding/air/internal/canon"
@@ -61,28 +61,88 @@ func (s *session) checkManifestDigest(raw []byte, header http.Header) error {
 	return nil
 }
 
-func (s *session) download(ctx context.Context, d Descriptor, f *blobFile, bar Bar) error {
+// copyBuffer is how much of a download is read, hashed and written at a time.
+const copyBuffer = 256 << 10
+
+// fetch downloads what a file lacks of a blob. Bytes from several answers that are wrong
+// together are tried once more from zero, in one piece.
+func (s *session) fetch(ctx context.Context, d Descriptor, f *blobFile, bar Bar) error {
+	err := s.finish(ctx, d, f, bar)
+	if !f.continued || !isKind(err, KindIntegrity) {
+		return err
+	}
 	if err := f.restart(); err != nil {
 		return err
 	}
-	resp, err := s.get(ctx, "blobs", d.Digest, "")
+	return s.finish(ctx, d, f, bar)
+}
+
+// finish continues where an answer breaks off, as long as that leads on.
+func (s *session) finish(ctx context.Context, d Descriptor, f *blobFile, bar Bar) error {
+	tries := s.client.attempts()
+	reached := f.verifier.n
+	for {
+		err := s.download(ctx, d, f, bar)
+		if err == nil {
+			return nil
+		}
+		if f.verifier.n-reached >= worthwhile {
+			reached = f.verifier.n
+			tries.progressed()
+		}
+		if !tries.again(ctx, err) {
+			return err
+		}
+	}
+}
+
+func (s *session) download(ctx context.Context, d Descriptor, f *blobFile, bar Bar) error {
+	resp, err := s.getBlob(ctx, d, f.verifier.n)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	if resp.ContentLength >= 0 && resp.ContentLength != d.Size {
-		return s.blame(d, mismatch("%d bytes announced, %s should have %d", resp.ContentLength, d.Digest, d.Size))
+	if resp.StatusCode == http.StatusPartialContent {
+		f.continued = true
+	} else if err := f.restart(); err != nil {
+		return err
 	}
-	if _, err := io.Copy(f, &counter{r: resp.Body, bar: bar}); err != nil {
+	if rest := d.Size - f.verifier.n; resp.ContentLength >= 0 && resp.ContentLength != rest {
+		return s.blame(d, mismatch("%d bytes announced, %s should have %d", resp.ContentLength, d.Digest, rest))
+	}
+	from := &counter{r: resp.Body, bar: bar, n: f.verifier.n}
+	if _, err := io.CopyBuffer(f, from, make([]byte, copyBuffer)); err != nil {
 		return s.blame(d, err)
 	}
 	return s.blame(d, f.verifier.check())
 }
 
+// getBlob asks for a blob from a byte on. An answer that is not exactly the rest counts
+// for nothing; 200 is all of it.
+func (s *session) getBlob(ctx context.Context, d Descriptor, from int64) (*http.Response, error) {
+	if from > 0 {
+		header := http.Header{"Range": {fmt.Sprintf("bytes=%d-%d", from, d.Size-1)}} // some know only this form
+		resp, err := s.ask(ctx, "blobs", d.Digest, header, http.StatusOK, http.StatusPartialContent, http.StatusRequestedRangeNotSatisfiable)
+		if err != nil || resp.StatusCode == http.StatusOK || isRest(resp, d, from) {
+			return resp, err
+		}
+		_ = resp.Body.Close()
+	}
+	return s.get(ctx, "blobs", d.Digest, "")
+}
+
+func isRest(resp *http.Response, d Descriptor, from int64) bool {
+	if resp.StatusCode != http.StatusPartialContent {
+		return false
+	}
+	got := resp.Header.Get("Content-Range")
+	rest := fmt.Sprintf("bytes %d-%d/", from, d.Size-1)
+	return got == rest+strconv.FormatInt(d.Size, 10) || got == rest+"*"
+}
+
 // blame names the server and the file on an integrity error.
 func (s *session) blame(d Descriptor, err error) error {
-	var e *Error
-	if errors.As(err, &e) && e.Kind == KindIntegrity {
+	if isKind(err, KindIntegrity) {
 		return fmt.Errorf("%s sent something else for %.100q: %w", s.ref.Registry, d.Title, err)
 	}
 	return err

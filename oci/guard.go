@@ -1,19 +1,27 @@
 package oci
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"crypto/subtle"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strings"
+	"time"
 
 	"cuelabs.dev/go/oci/ociregistry"
 )
 
 // Limits of one request to the embedded registry. They leave room for artifacts that
 // are no bundles.
-const maxBlobBody = 256 << 20
+const (
+	maxBlobBody  = 256 << 20 // bytes
+	maxWriters   = 64        // requests that write at one time
+	writerIdle   = time.Minute
+	answerWithin = time.Hour // a client that is slower goes on with a range
+)
 
 // guard stands before the registry: who may ask, who may write, and how much.
 type guard struct {
@@ -21,10 +29,16 @@ type guard struct {
 	loopback bool
 	host     string // the address the user configured, without the port
 	token    string
+	private  bool
+	idle     time.Duration // of a request that writes
+	writers  chan struct{} // a place for each of those
 }
 
 func newGuard(registry http.Handler, addr net.Addr, o ServeOptions) http.Handler {
-	g := &guard{registry: registry, token: o.Token}
+	g := &guard{
+		registry: registry, token: o.Token, private: o.Private,
+		idle: cmp.Or(o.Idle, writerIdle), writers: make(chan struct{}, maxWriters),
+	}
 	if tcp, ok := addr.(*net.TCPAddr); ok {
 		g.loopback = tcp.IP.IsLoopback()
 	}
@@ -39,10 +53,10 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		// A page that rebinds its own name to 127.0.0.1 would otherwise read everything.
 		refuse(w, http.StatusForbidden, ociregistry.ErrDenied.Code(),
 			fmt.Sprintf("host %.100q is not a name of this registry, which answers to loopback addresses only", req.Host))
-	case g.token != "" && !g.authorized(req) && (!reading || isPing(req)):
-		// The ping is where clients learn that they may log in; reading needs no login.
+	case g.token != "" && !g.authorized(req) && (!reading || g.private || isPing(req)):
+		// The ping is where clients learn that they may log in.
 		w.Header().Set("WWW-Authenticate", `Basic realm="air registry"`)
-		refuse(w, http.StatusUnauthorized, ociregistry.ErrUnauthorized.Code(), "writing needs this registry's token as password")
+		refuse(w, http.StatusUnauthorized, ociregistry.ErrUnauthorized.Code(), g.needsToken())
 	case g.token == "" && !reading && !g.loopback:
 		refuse(w, http.StatusForbidden, ociregistry.ErrDenied.Code(),
 			"this registry is read-only: it listens beyond loopback and was started without a token")
@@ -52,10 +66,48 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	case strings.HasSuffix(req.URL.Path, "/manifests/"):
 		// ociref.IsValidTag, behind this, panics on an empty tag.
 		refuse(w, http.StatusNotFound, ociregistry.ErrManifestUnknown.Code(), "the request names no manifest")
-	default:
-		req.Body = http.MaxBytesReader(w, req.Body, bodyLimit(req))
+	case reading:
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerWithin))
 		g.registry.ServeHTTP(w, req)
+	default:
+		g.write(w, req)
 	}
+}
+
+// write lets a few requests write at a time, and none of them fall asleep over it.
+func (g *guard) write(w http.ResponseWriter, req *http.Request) {
+	select {
+	case g.writers <- struct{}{}:
+		defer func() { <-g.writers }()
+	default:
+		w.Header().Set("Retry-After", "1")
+		refuse(w, http.StatusTooManyRequests, ociregistry.ErrTooManyRequests.Code(), "too many clients write at this moment")
+		return
+	}
+	body := http.MaxBytesReader(w, req.Body, bodyLimit(req))
+	req.Body = &movingBody{body, http.NewResponseController(w), g.idle}
+	g.registry.ServeHTTP(w, req)
+}
+
+// movingBody fails when nothing comes for idle.
+type movingBody struct {
+	io.ReadCloser
+	connection *http.ResponseController
+	idle       time.Duration
+}
+
+func (b *movingBody) Read(p []byte) (int, error) {
+	now := time.Now()
+	_ = b.connection.SetReadDeadline(now.Add(b.idle)) // a test's recorder has none
+	_ = b.connection.SetWriteDeadline(now.Add(answerWithin))
+	return b.ReadCloser.Read(p)
+}
+
+func (g *guard) needsToken() string {
+	if g.private {
+		return "this registry is private: it needs its token as password"
+	}
+	return "writing needs this registry's token as password"
 }
 
 func (g *guard) knownHost(host string) bool {

@@ -28,6 +28,7 @@ type Descriptor struct {
 	Size      int64
 	Title     string
 	Data      []byte
+	Content   Content
 }
 
 // Parsed is a manifest of which everything has been checked but the blobs.
@@ -66,11 +67,13 @@ func decodeManifest(raw []byte) (Parsed, error) {
 		mediaType, artifactType string
 		annotations             map[string]string // nobody needs them, and they must be right
 		config, manifests       json.RawMessage
+		subject                 json.RawMessage
 		layers                  []json.RawMessage
 	)
 	err := decodeObject(raw, map[string]any{
 		"schemaVersion": &version, "mediaType": &mediaType, "artifactType": &artifactType,
 		"config": &config, "layers": &layers, "annotations": &annotations, "manifests": &manifests,
+		"subject": &subject,
 	})
 	switch {
 	case err != nil:
@@ -81,6 +84,8 @@ func decodeManifest(raw []byte) (Parsed, error) {
 		return m, fail(KindInvalid, hintNotBundle, "manifest has schemaVersion %d and media type %.100q, expected 2 and %q", version, mediaType, mediaTypeManifest)
 	case artifactType != bundleType:
 		return m, fail(KindInvalid, hintNotBundle, "artifact type is %.100q, expected %q", artifactType, bundleType)
+	case subject != nil:
+		return m, fail(KindInvalid, hintNotBundle, "manifest has a subject, and a bundle refers to nothing")
 	case len(layers) == 0:
 		return m, fail(KindInvalid, hintNotBundle, "manifest has no layer, so no module")
 	case len(layers) > MaxLayers:
@@ -121,11 +126,15 @@ func decodeDescriptor(what string, raw json.RawMessage) (Descriptor, error) {
 		return d, fail(KindInvalid, hintNotBundle, "%s: %w", what, err)
 	}
 	d.Title = annotations[annotationTitle]
+	d.Content = Content{d.Digest, d.Size}
 	if !ValidDigest(d.Digest) {
 		return d, fail(KindInvalid, hintNotBundle, "%s: %.100q is no sha256 digest", what, d.Digest)
 	}
 	if d.Size < 0 {
 		return d, fail(KindInvalid, hintNotBundle, "%s: size %d is negative", what, d.Size)
+	}
+	if err := d.decodeContent(what, annotations); err != nil {
+		return d, err
 	}
 	if data != nil {
 		d.Data = *data
@@ -159,8 +168,13 @@ func (p Parsed) check() error {
 	if p.Config.MediaType != mediaTypeConfig {
 		return fail(KindInvalid, hintNotBundle, "config has media type %.100q, expected %q", p.Config.MediaType, mediaTypeConfig)
 	}
-	if p.Layers[0].MediaType != MediaTypeModule {
-		return fail(KindInvalid, hintNotBundle, "layer 0 has media type %.100q, expected the module, %q", p.Layers[0].MediaType, MediaTypeModule)
+	if first := p.Layers[0].MediaType; first != MediaTypeModule && first != MediaTypeModuleZstd {
+		return fail(KindInvalid, hintNotBundle, "layer 0 has media type %.100q, expected the module, %q", first, MediaTypeModule)
+	}
+	for i, l := range p.Layers[1:] {
+		if l.MediaType == MediaTypeModuleZstd {
+			return fail(KindInvalid, hintNotBundle, "layer %d is a compressed module, and only layer 0 is a module", i+1)
+		}
 	}
 	if err := p.checkSizes(); err != nil {
 		return err
@@ -172,8 +186,8 @@ func (p Parsed) checkSizes() error {
 	if p.Config.Size > maxConfig {
 		return fail(KindTooLarge, "", "config has %d bytes, the limit is %d", p.Config.Size, maxConfig)
 	}
-	if p.Layers[0].Size > MaxModule {
-		return fail(KindTooLarge, "", "module has %d bytes, the limit is %d", p.Layers[0].Size, MaxModule)
+	if size := max(p.Layers[0].Size, p.Layers[0].Content.Size); size > MaxModule {
+		return fail(KindTooLarge, "", "module has %d bytes, the limit is %d", size, MaxModule)
 	}
 	var total int64
 	for _, l := range p.Layers[1:] {
@@ -191,10 +205,12 @@ func (p Parsed) checkSizes() error {
 func (p Parsed) checkOneSizePerDigest() error {
 	sizes := map[string]int64{p.Config.Digest: p.Config.Size}
 	for _, l := range p.Layers {
-		if size, ok := sizes[l.Digest]; ok && size != l.Size {
-			return fail(KindInvalid, hintNotBundle, "%s is given two sizes, %d and %d", l.Digest, size, l.Size)
+		for _, c := range []Content{{l.Digest, l.Size}, l.Content} {
+			if size, ok := sizes[c.Digest]; ok && size != c.Size {
+				return fail(KindInvalid, hintNotBundle, "%s is given two sizes, %d and %d", c.Digest, size, c.Size)
+			}
+			sizes[c.Digest] = c.Size
 		}
-		sizes[l.Digest] = l.Size
 	}
 	return nil
 }

@@ -57,6 +57,8 @@ func TestParseManifestRefuses(t *testing.T) {
 		{"two documents", goldenManifest + "{}", KindInvalid, "more than one"},
 		{"bad UTF-8", replace(t, "says hello", "\xff"), KindInvalid, "UTF-8"},
 		{"duplicate key", replace(t, `"schemaVersion":2`, `"schemaVersion":2,"schemaVersion":2`), KindInvalid, "duplicate"},
+		{"subject", replace(t, `"layers"`, `"subject":{"mediaType":"application/vnd.oci.image.manifest.v1+json","digest":"`+digest("a")+`","size":1},"layers"`), KindInvalid, "subject"},
+		{"two lists of layers", replace(t, `"annotations":{"org.opencontainers.image.description"`, `"layers":[],"annotations":{"org.opencontainers.image.description"`), KindInvalid, "duplicate"},
 		{"schema version", replace(t, `"schemaVersion":2`, `"schemaVersion":1`), KindInvalid, "schemaVersion"},
 		{"docker manifest", replace(t, "application/vnd.oci.image.manifest.v1+json", "application/vnd.docker.distribution.manifest.v2+json"), KindInvalid, "media type"},
 		{"no artifact type", replace(t, `"artifactType":"application/vnd.air.bundle.v1",`, ""), KindInvalid, "artifact type"},

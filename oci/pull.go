@@ -3,6 +3,7 @@ package oci
 import (
 	"context"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
@@ -20,9 +21,11 @@ type Pulled struct {
 	Manifest   []byte
 	Config     []byte
 	Layers     []Stored // layer 0 is the module
+	Contacted  bool     // the registry was asked; false when all of it was here
 }
 
-// Stored is one layer as a file of the cache. The file is shared: never write to it.
+// Stored is the content of one layer as a file of the cache, decompressed where the layer
+// is compressed; Digest and Size are the file's. The file is shared: never write to it.
 type Stored struct {
 	Title  string
 	Digest string
@@ -58,7 +61,7 @@ func (c *Client) pull(ctx context.Context, reference string) (Pulled, error) {
 	}
 	return Pulled{
 		Reference: reference, Registry: ref.Registry, Repository: ref.Repository, Tag: ref.Tag,
-		Digest: parsed.Digest, Manifest: raw, Config: config, Layers: layers,
+		Digest: parsed.Digest, Manifest: raw, Config: config, Layers: layers, Contacted: p.open != nil,
 	}, nil
 }
 
@@ -155,14 +158,17 @@ func (p *pull) config(ctx context.Context, d Descriptor) ([]byte, error) {
 }
 
 func (p *pull) layers(ctx context.Context, descriptors []Descriptor) ([]Stored, error) {
-	if err := p.cache.room(descriptors); err != nil {
+	if err := p.cache.room(withContents(descriptors)); err != nil {
 		return nil, err
 	}
 	layers := make([]Stored, len(descriptors))
 	err := together(ctx, len(descriptors), func(ctx context.Context, i int) error {
 		d := descriptors[i]
 		path, err := p.blob(ctx, d)
-		layers[i] = Stored{Title: d.Title, Digest: d.Digest, Size: d.Size, Path: path}
+		if err == nil && d.compressed() {
+			path, err = p.cache.decompress(ctx, d, path)
+		}
+		layers[i] = Stored{Title: d.Title, Digest: d.Content.Digest, Size: d.Content.Size, Path: path}
 		return err
 	})
 	if err != nil && ctx.Err() != nil {
@@ -173,15 +179,27 @@ func (p *pull) layers(ctx context.Context, descriptors []Descriptor) ([]Stored, 
 
 // blob returns the file of a blob, from the cache or from the registry.
 func (p *pull) blob(ctx context.Context, d Descriptor) (string, error) {
-	return p.cache.ensure(ctx, d, func(f *blobFile) error {
+	return p.cache.obtain(ctx, d, func(f *blobFile) error {
+		if err := f.resume(); err != nil || f.whole() {
+			return err
+		}
 		s, err := p.session(ctx)
 		if err != nil {
 			return err
 		}
 		bar := p.client.bar(d.Size, d.Title)
 		defer bar.Close()
-		return s.explain(ctx, p.client.retry(ctx, func() error {
-			return s.download(ctx, d, f, bar)
-		}))
+		return s.explain(ctx, s.fetch(ctx, d, f, bar))
 	})
+}
+
+// withContents lists the files that layers become.
+func withContents(layers []Descriptor) []Descriptor {
+	files := slices.Clone(layers)
+	for _, d := range layers {
+		if d.compressed() {
+			files = append(files, d.content())
+		}
+	}
+	return files
 }

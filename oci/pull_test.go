@@ -177,7 +177,7 @@ func TestTwoPullsShareOneDownload(t *testing.T) {
 	wantWhole(t, dir)
 }
 
-func TestAtMostThreeBlobsAtATime(t *testing.T) {
+func TestAtMostFourBlobsAtATime(t *testing.T) {
 	s, c := newServer(t), plainClient(t)
 	a := hello()
 	for _, title := range []string{"a", "b", "c", "d", "e", "f"} {
@@ -203,8 +203,8 @@ func TestAtMostThreeBlobsAtATime(t *testing.T) {
 	if _, err := c.Pull(context.Background(), s.ref(":1")); err != nil {
 		t.Fatal(err)
 	}
-	if most != 3 {
-		t.Errorf("%d downloads at once, want 3", most)
+	if most != 4 {
+		t.Errorf("%d downloads at once, want 4", most)
 	}
 }
 

@@ -3,7 +3,6 @@ package oci
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -14,8 +13,11 @@ import (
 	"github.com/aircoding/air/internal/canon"
 )
 
-// PushOptions change a push. Force lets it move a tag that names another bundle.
-type PushOptions struct{ Force bool }
+// PushOptions change a push.
+type PushOptions struct {
+	Force    bool   // move a tag that names another bundle
+	Compress string // "zstd" compresses the module; empty leaves it as it is
+}
 
 // Pushed says where a bundle is now. Existed means that the tag named it already and
 // nothing was sent.
@@ -39,6 +41,9 @@ func (c *Client) push(ctx context.Context, reference string, a Artifact, o PushO
 	if ref.Digest != "" {
 		return Pushed{}, fail(KindInvalid, "the digest follows from the content; name a tag", "a push needs a tag")
 	}
+	if a, err = o.apply(a); err != nil {
+		return Pushed{}, err
+	}
 	raw, digest, err := a.Manifest()
 	if err != nil {
 		return Pushed{}, err
@@ -48,31 +53,47 @@ func (c *Client) push(ctx context.Context, reference string, a Artifact, o PushO
 		return Pushed{}, err
 	}
 	defer s.close()
-	pushed := Pushed{Digest: digest, Reference: Reference{Registry: ref.Registry, Repository: ref.Repository, Digest: digest}.String()}
-	if pushed.Existed, err = s.checkTag(ctx, digest, o); pushed.Existed || err != nil {
-		return pushed, err
+	there, err := s.checkTag(ctx, raw, o)
+	if err != nil {
+		return Pushed{}, err
 	}
-	return pushed, s.upload(ctx, a, raw)
+	if there != "" {
+		digest = there
+	} else if err := s.upload(ctx, a, raw); err != nil {
+		return Pushed{}, err
+	}
+	by := Reference{Registry: ref.Registry, Repository: ref.Repository, Digest: digest}
+	return Pushed{Digest: digest, Reference: by.String(), Existed: there != ""}, nil
 }
 
-// checkTag reports whether the tag names the digest already, and refuses to move it.
-// Registries know no compare-and-swap: of two pushes at the same moment one wins.
-func (s *session) checkTag(ctx context.Context, digest string, o PushOptions) (existed bool, err error) {
+func (o PushOptions) apply(a Artifact) (Artifact, error) {
+	switch o.Compress {
+	case "":
+		return a, nil
+	case "zstd":
+		return a.compress()
+	}
+	return a, fail(KindInvalid, "want zstd", "unknown compression %.100q", o.Compress)
+}
+
+// checkTag returns the digest of the bundle when the tag names it already, and refuses to
+// move the tag. Registries know no compare-and-swap: of two pushes at the same moment one
+// wins.
+func (s *session) checkTag(ctx context.Context, manifest []byte, o PushOptions) (there string, err error) {
 	raw, err := s.manifest(ctx)
-	var e *Error
-	if errors.As(err, &e) && e.Kind == KindNotFound {
-		return false, nil
+	if isKind(err, KindNotFound) {
+		return "", nil
 	}
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	switch got := canon.Digest(raw); {
-	case got == digest:
-		return true, nil
+	case bytes.Equal(raw, manifest) || sameContent(raw, manifest):
+		return got, nil
 	case o.Force:
-		return false, nil
+		return "", nil
 	default:
-		return false, fail(KindConflict, "push under another tag, or move this one with --force",
+		return "", fail(KindConflict, "push under another tag, or move this one with --force",
 			"tag %s already names another bundle, %s", s.ref.Tag, got)
 	}
 }

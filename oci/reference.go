@@ -1,6 +1,8 @@
 package oci
 
 import (
+	"net/netip"
+	"strconv"
 	"strings"
 
 	"github.com/google/go-containerregistry/pkg/name"
@@ -8,9 +10,10 @@ import (
 	"github.com/aircoding/air/internal/lazyregexp"
 )
 
-// Reference names a bundle in a registry, by tag or by digest.
+// Reference names a bundle in a registry, by tag or by digest, in the one form that all
+// spellings of it have in common.
 type Reference struct {
-	Registry   string // host, with port where one is given
+	Registry   string // host in lower case, with the port unless that is https's own
 	Repository string
 	Tag        string // empty when Digest is set: a digest is stronger than a tag beside it
 	Digest     string
@@ -33,7 +36,7 @@ func ParseReference(s string) (Reference, error) {
 		return r, fail(KindInvalid, hint, "a reference takes no URL scheme but oci://")
 	}
 	host, rest, ok := strings.Cut(rest, "/")
-	if !ok || !isHost(host) {
+	if host, ok = normalHost(host, ok); !ok {
 		return r, fail(KindInvalid, hint, "the reference names no registry host; AIR has no default registry")
 	}
 	rest, digest, byDigest := strings.Cut(rest, "@")
@@ -55,8 +58,50 @@ func ParseReference(s string) (Reference, error) {
 	return r, nil
 }
 
-// isHost tells a registry host from the first part of a repository name, as every
-// OCI client does.
+// hostGrammar is that of Docker's references, with the dot that may end a DNS name.
+var hostGrammar = lazyregexp.New(`^(?:(?:[a-z0-9]|[a-z0-9][a-z0-9-]*[a-z0-9])(?:\.(?:[a-z0-9]|[a-z0-9][a-z0-9-]*[a-z0-9]))*\.?|\[[0-9a-f:.]+\])(?::[0-9]+)?$`)
+
+// normalHost tells a registry host from the first part of a repository name, as every
+// OCI client does, and writes it as it is written everywhere.
+func normalHost(s string, ok bool) (string, bool) {
+	s = strings.ToLower(s)
+	if !ok || !hostGrammar.MatchString(s) {
+		return "", false
+	}
+	host, port := s, ""
+	if i := strings.LastIndexByte(s, ':'); i > strings.LastIndexByte(s, ']') {
+		host, port = s[:i], s[i+1:]
+	}
+	host = strings.TrimSuffix(host, ".")
+	if strings.HasPrefix(host, "[") {
+		addr, err := netip.ParseAddr(strings.Trim(host, "[]"))
+		if err != nil || !addr.Is6() {
+			return "", false
+		}
+		host = "[" + addr.String() + "]"
+	}
+	if host, ok = withPort(host, port); !ok || !isHost(host) {
+		return "", false
+	}
+	return host, true
+}
+
+// withPort leaves out the port that is https's own, unless the name alone would then
+// read as the first part of a repository.
+func withPort(host, port string) (string, bool) {
+	if port == "" {
+		return host, true
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil || n == 0 {
+		return "", false
+	}
+	if n == 443 && isHost(host) {
+		return host, true
+	}
+	return host + ":" + strconv.FormatUint(n, 10), true
+}
+
 func isHost(s string) bool {
 	if s != "localhost" && !strings.ContainsAny(s, ".:") {
 		return false
@@ -65,11 +110,14 @@ func isHost(s string) bool {
 	return err == nil
 }
 
+// Place is the repository alone, which patterns of references are held against.
+func (r Reference) Place() string { return r.Registry + "/" + r.Repository }
+
 func (r Reference) String() string {
 	if r.Digest != "" {
-		return r.Registry + "/" + r.Repository + "@" + r.Digest
+		return r.Place() + "@" + r.Digest
 	}
-	return r.Registry + "/" + r.Repository + ":" + r.Tag
+	return r.Place() + ":" + r.Tag
 }
 
 // repository is r for the library; plain makes it expect http.

@@ -12,25 +12,70 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 )
 
-const tries = 3
+const (
+	tries       = 3       // of a request that fails without a word of when to come back
+	politeTries = 12      // of one whose answer says when
+	worthwhile  = 1 << 20 // bytes of a download that make a broken answer no lost try
+)
 
-// retry runs do until it succeeds, fails for good, or has been tried three times.
+// retry runs do until it succeeds, fails for good, or has been tried often enough.
 func (c *Client) retry(ctx context.Context, do func() error) error {
-	delay := c.options.Backoff
-	if delay <= 0 {
-		delay = 500 * time.Millisecond
-	}
-	for try := 1; ; try++ {
-		err := do()
-		if err == nil || try == tries || ctx.Err() != nil || !transient(err) {
+	a := c.attempts()
+	for {
+		if err := do(); err == nil || !a.again(ctx, err) {
 			return err
 		}
-		// Half of the wait is random, so that many clients do not come back at once.
-		if !sleep(ctx, delay/2+rand.N(delay)) {
-			return err
-		}
-		delay *= 3
 	}
+}
+
+// attempts counts the tries of one request.
+type attempts struct {
+	client         *Client
+	failed, polite int
+	delay          time.Duration
+}
+
+func (c *Client) attempts() *attempts {
+	a := &attempts{client: c}
+	a.progressed()
+	return a
+}
+
+// progressed forgets failures: the last try led on.
+func (a *attempts) progressed() {
+	a.failed, a.delay = 0, a.client.options.Backoff
+	if a.delay <= 0 {
+		a.delay = 500 * time.Millisecond
+	}
+}
+
+// again waits before another try, or reports that there should be none: err is final, the
+// tries are used up, or the server wants to be left alone for longer than the caller has.
+func (a *attempts) again(ctx context.Context, err error) bool {
+	if ctx.Err() != nil || !transient(err) {
+		return false
+	}
+	wait, asked := retryAfter(err)
+	if asked {
+		a.polite++
+	} else {
+		a.failed++
+	}
+	if a.failed >= tries || a.polite >= politeTries || wait > maxRetryAfter {
+		return false
+	}
+	// Half of the wait is random, so that many clients do not come back at once.
+	pause := max(wait, a.delay/2) + rand.N(a.delay)
+	if end, ok := ctx.Deadline(); ok && asked && time.Until(end) < pause {
+		return false // the answer tells more than a timeout would
+	}
+	if asked && wait > 0 {
+		a.client.tellWait(err, pause)
+	}
+	if !asked {
+		a.delay *= 3
+	}
+	return sleep(ctx, pause)
 }
 
 func sleep(ctx context.Context, d time.Duration) bool {
@@ -57,6 +102,17 @@ func transient(err error) bool {
 			answer.StatusCode == http.StatusRequestTimeout ||
 			answer.StatusCode == http.StatusTooManyRequests
 	}
-	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) ||
+	var reset streamError
+	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.As(err, &reset) ||
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
+
+// streamError is how HTTP/2 breaks off one answer. net/http keeps its own type to itself
+// and fills one of these fields.
+type streamError struct {
+	StreamID uint32
+	Code     uint32
+	Cause    error
+}
+
+func (e streamError) Error() string { return "the stream was reset" }

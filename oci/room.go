@@ -10,9 +10,7 @@ import (
 func (c cache) room(blobs []Descriptor) error {
 	var missing uint64
 	for _, d := range blobs {
-		if _, err := os.Stat(c.path(d.Digest)); err != nil {
-			missing += uint64(d.Size)
-		}
+		missing += c.missing(d)
 	}
 	if missing == 0 || c.dir == "" {
 		return nil
@@ -28,4 +26,15 @@ func (c cache) room(blobs []Descriptor) error {
 		return fail(KindDiskFull, hintDiskFull, "the bundle needs %d bytes in %s, and %d are free", missing, c.dir, free)
 	}
 	return nil
+}
+
+// missing is how much of a blob has still to come.
+func (c cache) missing(d Descriptor) uint64 {
+	if _, err := os.Stat(c.path(d.Digest)); err == nil {
+		return 0
+	}
+	if begun, err := os.Stat(c.path(d.Digest) + partialSuffix); err == nil {
+		return uint64(max(d.Size-begun.Size(), 0))
+	}
+	return uint64(d.Size)
 }

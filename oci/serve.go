@@ -1,26 +1,34 @@
 package oci
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"log"
 	"net"
 	"net/http"
+	"path/filepath"
 	"syscall"
 	"time"
 
 	"cuelabs.dev/go/oci/ociregistry"
-	"cuelabs.dev/go/oci/ociregistry/ocimem"
-	"cuelabs.dev/go/oci/ociregistry/ociserver"
+
+	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/home"
 )
 
 // ServeOptions of the embedded registry. The zero value listens on a free port of
 // loopback and keeps everything in memory.
 type ServeOptions struct {
-	Addr  string // HOST:PORT, default 127.0.0.1:0
-	Dir   string // where content is kept; empty keeps it in memory
-	Token string // when set, a write needs it, as bearer token or as basic auth's password
+	Addr    string // HOST:PORT, default 127.0.0.1:0
+	Dir     string // where content is kept; empty keeps it in memory
+	Token   string // when set, a write needs it, as bearer token or as basic auth's password
+	Private bool   // reading needs the token too
+	// Quota is how many bytes the registry may hold, uploads under way counted. Default
+	// 10 GiB in a folder, 1 GiB in memory.
+	Quota int64
+	Idle  time.Duration // how long a push may be silent; default a minute
 	Ready func(addr string)
 }
 
@@ -38,16 +46,20 @@ func Serve(ctx context.Context, o ServeOptions) error {
 }
 
 func serve(ctx context.Context, o ServeOptions) error {
-	store, err := openStore(o.Dir)
+	if o.Private && o.Token == "" {
+		return fail(KindInvalid, "set AIR_REGISTRY_TOKEN", "a private registry needs a token")
+	}
+	store, unlock, err := openStore(o)
 	if err != nil {
 		return err
 	}
+	defer unlock()
 	listener, err := listen(ctx, o.Addr)
 	if err != nil {
 		return err
 	}
 	server := &http.Server{
-		Handler:           newGuard(ociserver.New(store, &ociserver.Options{WriteError: writeError}), listener.Addr(), o),
+		Handler:           newGuard(newEndpoints(store), listener.Addr(), o),
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
@@ -59,11 +71,19 @@ func serve(ctx context.Context, o ServeOptions) error {
 	return runUntil(ctx, server, listener)
 }
 
-// writeError keeps answers short: the memory store puts a whole blob into the message
+// writeError says of a full registry why, and keeps answers short: the memory store puts a whole blob into the message
 // of a digest mismatch.
 func writeError(w http.ResponseWriter, _ *http.Request, err error) {
 	var known ociregistry.Error
-	if len(err.Error()) > maxErrorText && errors.As(err, &known) {
+	var full *fullError
+	switch {
+	case errors.As(err, &full):
+		refuse(w, http.StatusRequestEntityTooLarge, ociregistry.ErrDenied.Code(), full.Error())
+		return
+	case fault.IsDiskFull(err):
+		refuse(w, http.StatusInsufficientStorage, ociregistry.ErrDenied.Code(), "the registry's disk is full")
+		return
+	case len(err.Error()) > maxErrorText && errors.As(err, &known):
 		err = known
 	}
 	_ = ociregistry.WriteError(w, err) // the client is gone
@@ -109,20 +129,22 @@ func ignoreDeadline(err error) error {
 	return err
 }
 
-func openStore(dir string) (ociregistry.Interface, error) {
-	if dir == "" {
-		return &memoryStore{ocimem.New()}, nil
+// openStore keeps a folder from being served twice: each would count for itself.
+func openStore(o ServeOptions) (_ storage, unlock func(), err error) {
+	if o.Dir == "" {
+		return newMemoryStore(cmp.Or(o.Quota, defaultMemoryQuota)), func() {}, nil
 	}
-	return newDirStore(dir)
-}
-
-// memoryStore bounds what one upload may grow to.
-type memoryStore struct{ *ocimem.Registry }
-
-func (m *memoryStore) PushBlobChunkedResume(ctx context.Context, repo, id string, offset int64, chunk int) (ociregistry.BlobWriter, error) {
-	w, err := m.Registry.PushBlobChunkedResume(ctx, repo, id, offset, chunk)
-	if err == nil && w.Size()+int64(chunk) > maxBlobBody {
-		return nil, ociregistry.ErrSizeInvalid
+	unlock, free, err := home.TryLock(filepath.Join(o.Dir, "lock"))
+	if err != nil {
+		return nil, nil, localError(err)
 	}
-	return w, err
+	if !free {
+		return nil, nil, fail(KindConflict, "stop it, or name another folder", "another registry serves %s", o.Dir)
+	}
+	store, err := newDirStore(o.Dir, cmp.Or(o.Quota, defaultQuota))
+	if err != nil {
+		unlock()
+		return nil, nil, err
+	}
+	return store, unlock, nil
 }

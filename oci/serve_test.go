@@ -19,7 +19,7 @@ import (
 func discardLog() *log.Logger { return log.New(io.Discard, "", 0) }
 
 // serveTest runs Serve until the test ends and returns its address.
-func serveTest(t *testing.T, o ServeOptions) string {
+func serveTest(t testing.TB, o ServeOptions) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ready, done := make(chan string, 1), make(chan error, 1)
@@ -114,7 +114,7 @@ func TestCrossOriginWrites(t *testing.T) {
 // guarded is a registry as it would be beyond loopback, without listening there.
 func guarded(t *testing.T, token string) http.Handler {
 	t.Helper()
-	store, err := newDirStore(t.TempDir())
+	store, err := newDirStore(t.TempDir(), defaultQuota)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +262,7 @@ func TestContentSurvivesARestart(t *testing.T) {
 
 func TestStaleUploadsGo(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := newDirStore(dir); err != nil {
+	if _, err := newDirStore(dir, defaultQuota); err != nil {
 		t.Fatal(err)
 	}
 	old, fresh := filepath.Join(dir, "uploads", strings.Repeat("a", 32)), filepath.Join(dir, "uploads", strings.Repeat("b", 32))
@@ -275,7 +275,7 @@ func TestStaleUploadsGo(t *testing.T) {
 	if err := os.Chtimes(old, past, past); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := newDirStore(dir); err != nil {
+	if _, err := newDirStore(dir, defaultQuota); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(old); !errors.Is(err, os.ErrNotExist) {

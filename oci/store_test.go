@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"cuelabs.dev/go/oci/ociregistry"
-	"cuelabs.dev/go/oci/ociregistry/ocimem"
 
 	"github.com/aircoding/air/internal/canon"
 )
@@ -20,9 +19,9 @@ import (
 // eachStore runs a case over every store the registry can have.
 func eachStore(t *testing.T, f func(t *testing.T, s ociregistry.Interface)) {
 	t.Helper()
-	t.Run("memory", func(t *testing.T) { f(t, &memoryStore{ocimem.New()}) })
+	t.Run("memory", func(t *testing.T) { f(t, newMemoryStore(defaultMemoryQuota)) })
 	t.Run("disk", func(t *testing.T) {
-		s, err := newDirStore(t.TempDir())
+		s, err := newDirStore(t.TempDir(), defaultQuota)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,7 +187,7 @@ func TestStoreRefusesDanglingManifest(t *testing.T) {
 // No name from a request reaches the file system unchecked.
 func TestDirStoreNames(t *testing.T) {
 	dir := t.TempDir()
-	s, err := newDirStore(filepath.Join(dir, "store"))
+	s, err := newDirStore(filepath.Join(dir, "store"), defaultQuota)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +233,7 @@ func tree(t *testing.T, dir string) (paths []string) {
 }
 
 func TestDirStoreOneWriterPerUpload(t *testing.T) {
-	s, err := newDirStore(t.TempDir())
+	s, err := newDirStore(t.TempDir(), defaultQuota)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +257,7 @@ func TestDirStoreOneWriterPerUpload(t *testing.T) {
 }
 
 func TestUploadLimit(t *testing.T) {
-	s, err := newDirStore(t.TempDir())
+	s, err := newDirStore(t.TempDir(), defaultQuota)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,11 +2,13 @@ package oci
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"cuelabs.dev/go/oci/ociregistry"
 )
@@ -17,6 +19,9 @@ func (s *dirStore) Tags(_ context.Context, repo, startAfter string) iter.Seq2[st
 		return ociregistry.ErrorSeq[string](err)
 	}
 	entries, err := os.ReadDir(filepath.Join(dir, "_tags"))
+	if errors.Is(err, fs.ErrNotExist) && s.missing(repo) == ociregistry.ErrManifestUnknown {
+		err = nil // a repository whose manifests have no tags
+	}
 	if err != nil {
 		return ociregistry.ErrorSeq[string](unknown(err, ociregistry.ErrNameUnknown))
 	}
@@ -31,24 +36,33 @@ func (s *dirStore) Tags(_ context.Context, repo, startAfter string) iter.Seq2[st
 }
 
 func (s *dirStore) Repositories(_ context.Context, startAfter string) iter.Seq2[string, error] {
-	root := filepath.Join(s.dir, "repositories")
-	var names []string
-	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.Name() != "_manifests" {
-			return err
-		}
-		name, err := filepath.Rel(root, filepath.Dir(path))
-		if err != nil {
-			return err
-		}
-		if name = filepath.ToSlash(name); name > startAfter {
-			names = append(names, name)
-		}
-		return fs.SkipDir
-	})
+	names, err := s.repositories()
 	if err != nil {
 		return ociregistry.ErrorSeq[string](err)
 	}
-	slices.Sort(names)
+	names = slices.DeleteFunc(names, func(name string) bool { return name <= startAfter })
 	return ociregistry.SliceSeq(names)
+}
+
+// repositories lists those that have manifests, or had, in order.
+func (s *dirStore) repositories() (names []string, err error) {
+	root := filepath.Join(s.dir, "repositories")
+	err = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !strings.HasPrefix(e.Name(), "_") {
+			return err
+		}
+		if e.Name() == "_manifests" {
+			name, err := filepath.Rel(root, filepath.Dir(path))
+			if err != nil {
+				return err
+			}
+			names = append(names, filepath.ToSlash(name))
+		}
+		if e.IsDir() {
+			return fs.SkipDir
+		}
+		return nil
+	})
+	slices.Sort(names)
+	return names, err
 }

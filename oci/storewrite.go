@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
+	"io"
+	"mime"
+	"strings"
 
 	"cuelabs.dev/go/oci/ociregistry"
 
@@ -12,85 +14,141 @@ import (
 	"github.com/aircoding/air/internal/canon"
 )
 
-// PushManifest writes the bytes, then the entry, then the tag: after a crash at any
-// point what is named is there.
+// PushManifest writes the bytes, then the entry among its subject's referrers, then the
+// manifest's own, then the tag: after a crash at any point what is named is there.
 func (s *dirStore) PushManifest(ctx context.Context, repo, tag string, contents []byte, mediaType string) (ociregistry.Descriptor, error) {
 	desc := ociregistry.Descriptor{MediaType: mediaType, Digest: ociregistry.Digest(canon.Digest(contents)), Size: int64(len(contents))}
 	entry, err := s.manifestPath(repo, desc.Digest)
 	if err != nil {
 		return desc, err
 	}
-	if err := s.checkReferences(ctx, repo, contents); err != nil {
+	if err := checkMediaType(mediaType); err != nil {
 		return desc, err
 	}
-	blob, err := s.blobPath(desc.Digest)
+	refs, err := checkReferences(ctx, s, repo, contents)
 	if err != nil {
 		return desc, err
 	}
-	if err := atomicfile.Write(blob, contents, 0o600); err != nil {
+	if err := s.writeContents(desc, contents); err != nil {
 		return desc, err
 	}
-	if err := atomicfile.Write(entry, []byte(mediaType), 0o600); err != nil || tag == "" {
+	if subject := refs.subject(mediaType); subject != "" {
+		if err := s.writeReferrer(repo, subject, refs.referrerOf(desc)); err != nil {
+			return desc, err
+		}
+	}
+	if err := s.writeEntry(entry, []byte(mediaType)); err != nil || tag == "" {
 		return desc, err
 	}
 	path, err := s.tagPath(repo, tag)
 	if err != nil {
 		return desc, err
 	}
-	return desc, atomicfile.Write(path, []byte(desc.Digest+"\n"), 0o600)
+	return desc, s.writeEntry(path, []byte(desc.Digest+"\n"))
 }
 
-func (s *dirStore) checkReferences(ctx context.Context, repo string, contents []byte) error {
-	var m struct {
-		Config    *ociregistry.Descriptor  `json:"config"`
-		Layers    []ociregistry.Descriptor `json:"layers"`
-		Manifests []ociregistry.Descriptor `json:"manifests"`
-	}
-	if err := json.Unmarshal(contents, &m); err != nil {
-		return fmt.Errorf("%w: %w", ociregistry.ErrManifestInvalid, err)
-	}
-	if m.Config != nil {
-		m.Layers = append(m.Layers, *m.Config)
-	}
-	for _, d := range m.Layers {
-		if _, err := s.ResolveBlob(ctx, repo, d.Digest); err != nil {
-			return fmt.Errorf("%w: %s", ociregistry.ErrManifestBlobUnknown, d.Digest)
-		}
-	}
-	for _, d := range m.Manifests {
-		if _, err := s.ResolveManifest(ctx, repo, d.Digest); err != nil {
-			return fmt.Errorf("%w: %s", ociregistry.ErrManifestBlobUnknown, d.Digest)
-		}
+const maxMediaType = 255 // bytes, RFC 6838 allows 127 on either side of the slash
+
+// checkMediaType: a manifest comes back with the type it came with.
+func checkMediaType(mediaType string) error {
+	if _, _, err := mime.ParseMediaType(mediaType); err != nil || len(mediaType) > maxMediaType {
+		return fmt.Errorf("%w: the content type is no media type", ociregistry.ErrManifestInvalid)
 	}
 	return nil
 }
 
-func (s *dirStore) MountBlob(ctx context.Context, _, to string, digest ociregistry.Digest) (ociregistry.Descriptor, error) {
-	return s.ResolveBlob(ctx, to, digest)
-}
-
-func (s *dirStore) DeleteTag(_ context.Context, repo, tag string) error {
-	path, err := s.tagPath(repo, tag)
-	if err != nil {
+// writeContents puts a manifest's bytes where those of blobs are.
+func (s *dirStore) writeContents(desc ociregistry.Descriptor, contents []byte) error {
+	path, err := s.blobPath(desc.Digest)
+	if err != nil || isFile(path) {
 		return err
 	}
-	return unknown(os.Remove(path), ociregistry.ErrManifestUnknown)
-}
-
-func (s *dirStore) DeleteManifest(ctx context.Context, repo string, digest ociregistry.Digest) error {
-	path, err := s.manifestPath(repo, digest)
-	if err != nil {
+	if err := s.meter.take(desc.Size); err != nil {
 		return err
 	}
-	for tag, err := range s.Tags(ctx, repo, "") {
-		if err != nil {
-			return err
-		}
-		if desc, err := s.ResolveTag(ctx, repo, tag); err == nil && desc.Digest == digest {
-			if err := s.DeleteTag(ctx, repo, tag); err != nil {
-				return err
-			}
+	if err := writeFile(path, contents); err != nil {
+		s.meter.give(desc.Size)
+		return err
+	}
+	return nil
+}
+
+// writeEntry writes one of the small files that make up a repository.
+func (s *dirStore) writeEntry(path string, text []byte) error {
+	if isFile(path) {
+		return writeFile(path, text)
+	}
+	if err := s.meter.take(entryCost); err != nil {
+		return err
+	}
+	if err := writeFile(path, text); err != nil {
+		s.meter.give(entryCost)
+		return err
+	}
+	return nil
+}
+
+// writeFile does not look through its folder, which may have ten thousand entries. What
+// killed writers left, the next start removes.
+func writeFile(path string, content []byte) error {
+	return atomicfile.WriteFrom(path, 0o600, func(w io.Writer) error {
+		_, err := w.Write(content)
+		return err
+	})
+}
+
+// checkReferences wants everything there that a manifest names, but for its subject,
+// which may come later, and for layers that registries may not hand out.
+func checkReferences(ctx context.Context, s storage, repo string, contents []byte) (references, error) {
+	var refs references
+	if err := json.Unmarshal(contents, &refs); err != nil {
+		return refs, fmt.Errorf("%w: %w", ociregistry.ErrManifestInvalid, err)
+	}
+	for _, d := range refs.blobs() {
+		if _, err := s.ResolveBlob(ctx, repo, d.Digest); err != nil && !strings.Contains(d.MediaType, ".nondistributable.") {
+			return refs, fmt.Errorf("%w: %s", ociregistry.ErrManifestBlobUnknown, d.Digest)
 		}
 	}
-	return unknown(os.Remove(path), ociregistry.ErrManifestUnknown)
+	for _, d := range refs.Manifests {
+		if _, err := s.ResolveManifest(ctx, repo, d.Digest); err != nil {
+			return refs, fmt.Errorf("%w: %s", ociregistry.ErrManifestBlobUnknown, d.Digest)
+		}
+	}
+	return refs, nil
+}
+
+func (r references) blobs() []ociregistry.Descriptor {
+	blobs := r.Layers
+	if r.Config != nil {
+		blobs = append(blobs[:len(blobs):len(blobs)], *r.Config)
+	}
+	return blobs
+}
+
+// MountBlob makes a blob of one repository one of another, without its bytes.
+func (s *dirStore) MountBlob(ctx context.Context, from, to string, digest ociregistry.Digest) (ociregistry.Descriptor, error) {
+	desc, err := s.ResolveBlob(ctx, from, digest)
+	if err != nil {
+		return desc, err
+	}
+	return desc, s.own(to, digest)
+}
+
+// own makes a blob that is there part of a repository.
+func (s *dirStore) own(repo string, digest ociregistry.Digest) error {
+	path, err := s.ownPath(repo, digest)
+	if err != nil || isFile(path) {
+		return err
+	}
+	return s.writeEntry(path, nil)
+}
+
+// readReferences reads what a stored manifest refers to.
+func (s *dirStore) readReferences(ctx context.Context, repo string, digest ociregistry.Digest) (refs references, mediaType string, err error) {
+	r, err := s.GetManifest(ctx, repo, digest)
+	if err != nil {
+		return refs, "", err
+	}
+	defer func() { _ = r.Close() }()
+	return refs, r.Descriptor().MediaType, json.NewDecoder(io.LimitReader(r, MaxManifest)).Decode(&refs)
 }

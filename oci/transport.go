@@ -54,6 +54,7 @@ func (g *gate) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, &sentError{err}
 	}
+	noteRetryAfter(resp, req)
 	if strings.HasSuffix(req.URL.Path, "/v2/") {
 		// The ping's body means nothing, and the library reads it to its end.
 		resp.Body = &cappedBody{io.LimitReader(resp.Body, maxPingBody), resp.Body}

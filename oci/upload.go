@@ -2,11 +2,10 @@ package oci
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
+	"hash"
 	"io"
 	"os"
 	"path/filepath"
@@ -24,101 +23,90 @@ var uploadGrammar = lazyregexp.New(`^[0-9a-f]{32}$`)
 
 func (s *dirStore) uploadPath(id string) string { return filepath.Join(s.dir, "uploads", id) }
 
-// dropStaleUploads removes what clients began and never finished.
-func (s *dirStore) dropStaleUploads() error {
-	entries, err := os.ReadDir(filepath.Join(s.dir, "uploads"))
-	if err != nil {
-		return localError(err)
-	}
-	for _, e := range entries {
-		info, err := e.Info()
-		if err != nil || time.Since(info.ModTime()) < staleUpload {
-			continue
-		}
-		if err := os.Remove(s.uploadPath(e.Name())); err != nil {
-			return localError(err)
-		}
-	}
-	return nil
-}
-
 func (s *dirStore) PushBlob(ctx context.Context, repo string, desc ociregistry.Descriptor, r io.Reader) (ociregistry.Descriptor, error) {
-	w, err := s.PushBlobChunked(ctx, repo, 0)
-	if err != nil {
-		return desc, err
-	}
-	defer func() { _ = w.Cancel() }()
-	if _, err := io.Copy(w, r); err != nil {
-		return desc, err
-	}
-	return w.Commit(desc.Digest)
+	return pushWhole(ctx, s, repo, desc, r)
 }
 
-func (s *dirStore) PushBlobChunked(ctx context.Context, repo string, chunkSize int) (ociregistry.BlobWriter, error) {
+func (s *dirStore) PushBlobChunked(ctx context.Context, repo string, chunk int) (ociregistry.BlobWriter, error) {
 	if _, err := s.repoPath(repo); err != nil {
 		return nil, err
 	}
-	id := make([]byte, 16)
-	if _, err := rand.Read(id); err != nil {
-		return nil, err
-	}
-	f, err := os.OpenFile(s.uploadPath(hex.EncodeToString(id)), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	id, err := newUploadID()
 	if err != nil {
 		return nil, err
 	}
-	if err := f.Close(); err != nil {
+	if err := s.writeEntry(s.uploadPath(id), nil); err != nil {
 		return nil, err
 	}
-	return s.PushBlobChunkedResume(ctx, repo, hex.EncodeToString(id), 0, chunkSize)
+	w, err := s.PushBlobChunkedResume(ctx, repo, id, 0, chunk)
+	if err != nil {
+		return nil, errors.Join(err, s.removeEntry(s.uploadPath(id), ociregistry.ErrBlobUploadUnknown))
+	}
+	return w, nil
 }
 
 // PushBlobChunkedResume opens an upload for one request; a second one meanwhile is
 // refused, for two writers would make one mess.
-func (s *dirStore) PushBlobChunkedResume(_ context.Context, _, id string, offset int64, _ int) (ociregistry.BlobWriter, error) {
+func (s *dirStore) PushBlobChunkedResume(_ context.Context, repo, id string, offset int64, chunk int) (_ ociregistry.BlobWriter, err error) {
 	if !uploadGrammar.MatchString(id) {
 		return nil, ociregistry.ErrBlobUploadUnknown
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.busy[id] {
-		return nil, fmt.Errorf("%w: another request is writing to it", ociregistry.ErrBlobUploadInvalid)
+		return nil, errUploadBusy
 	}
 	f, err := os.OpenFile(s.uploadPath(id), os.O_RDWR|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, unknown(err, ociregistry.ErrBlobUploadUnknown)
 	}
+	defer func() {
+		if err != nil {
+			_ = f.Close()
+		}
+	}()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, err
+	}
+	bounds, err := s.meter.upload(info.Size(), offset, chunk)
+	if err != nil {
+		return nil, err
 	}
 	s.busy[id] = true
-	return &blobUpload{store: s, id: id, file: f, size: info.Size(), start: offset}, nil
+	u := &blobUpload{uploadBounds: bounds, store: s, repo: repo, id: id, file: f}
+	if u.size == 0 {
+		u.hash = sha256.New()
+	}
+	return u, nil
 }
 
 // blobUpload is one request's hold on an upload.
 type blobUpload struct {
+	uploadBounds
 	store *dirStore
+	repo  string
 	id    string
 	file  *os.File
-	size  int64
-	start int64 // where the client thinks the upload stands; -1 when it does not say
+	hash  hash.Hash // of all bytes; nil when a request before this one wrote some
 	done  bool
 }
 
-func (u *blobUpload) Size() int64    { return u.size }
-func (u *blobUpload) ChunkSize() int { return 8 << 10 }
-func (u *blobUpload) ID() string     { return u.id }
+func (u *blobUpload) ID() string { return u.id }
 
+// Write leaves what counts and what is there different when the disk fails it; the
+// upload then goes.
 func (u *blobUpload) Write(p []byte) (int, error) {
-	if u.start != -1 && u.start != u.size {
-		return 0, fmt.Errorf("%w: the upload stands at %d", ociregistry.ErrRangeInvalid, u.size)
+	if err := u.admit(len(p)); err != nil {
+		return 0, err
 	}
-	u.start = -1 // counts for the first write only
-	if u.size+int64(len(p)) > maxBlobBody {
-		return 0, fmt.Errorf("%w: a blob may have %d bytes", ociregistry.ErrSizeInvalid, maxBlobBody)
+	if u.hash != nil {
+		u.hash.Write(p)
 	}
 	n, err := u.file.Write(p)
-	u.size += int64(n)
+	if err != nil {
+		u.spoiled = true
+	}
 	return n, err
 }
 
@@ -127,40 +115,77 @@ func (u *blobUpload) Close() error {
 		return nil
 	}
 	u.done = true
+	u.room.release()
+	err := u.file.Close()
+	if u.spoiled {
+		err = errors.Join(err, u.drop())
+	}
 	u.store.mu.Lock()
 	defer u.store.mu.Unlock()
 	delete(u.store.busy, u.id)
-	return u.file.Close()
-}
-
-// Cancel drops the upload. After a Commit there is nothing left to drop.
-func (u *blobUpload) Cancel() error {
-	err := u.Close()
-	if rm := os.Remove(u.store.uploadPath(u.id)); !errors.Is(rm, os.ErrNotExist) {
-		err = errors.Join(err, rm)
-	}
 	return err
 }
 
-// Commit checks the bytes and gives them their name.
+// Cancel drops the upload. After a Commit there is nothing left to drop.
+func (u *blobUpload) Cancel() error { return errors.Join(u.Close(), u.drop()) }
+
+func (u *blobUpload) drop() error {
+	if err := os.Remove(u.store.uploadPath(u.id)); err != nil {
+		return ignoreMissing(err)
+	}
+	u.store.meter.give(u.size + entryCost)
+	return nil
+}
+
+// Commit checks the bytes, gives them their name, and then the repository the blob.
 func (u *blobUpload) Commit(digest ociregistry.Digest) (ociregistry.Descriptor, error) {
 	desc := ociregistry.Descriptor{MediaType: "application/octet-stream", Digest: digest, Size: u.size}
 	path, err := u.store.blobPath(digest)
 	if err != nil {
 		return desc, err
 	}
-	h := sha256.New()
-	if _, err := io.Copy(h, io.NewSectionReader(u.file, 0, u.size)); err != nil {
+	sum, err := u.sum()
+	if err != nil {
 		return desc, err
 	}
-	if hex.EncodeToString(h.Sum(nil)) != digest.Encoded() {
+	if sum != digest.Encoded() {
 		return desc, ociregistry.ErrDigestInvalid
 	}
 	if err := u.file.Sync(); err != nil {
 		return desc, err
 	}
-	if err := os.Rename(u.file.Name(), path); err != nil {
+	if err := u.rename(path); err != nil {
 		return desc, err
 	}
-	return desc, atomicfile.SyncDir(filepath.Dir(path))
+	if err := atomicfile.SyncDir(filepath.Dir(path)); err != nil {
+		return desc, err
+	}
+	return desc, u.store.own(u.repo, digest)
+}
+
+// sum is the digest of all bytes, which are read again when they came in several
+// requests.
+func (u *blobUpload) sum() (string, error) {
+	if u.hash == nil {
+		u.hash = sha256.New()
+		if _, err := io.Copy(u.hash, io.NewSectionReader(u.file, 0, u.size)); err != nil {
+			return "", err
+		}
+	}
+	return hex.EncodeToString(u.hash.Sum(nil)), nil
+}
+
+// rename replaces bytes that are there already by the same ones, which count once.
+func (u *blobUpload) rename(path string) error {
+	u.store.mu.Lock()
+	defer u.store.mu.Unlock()
+	twice := isFile(path)
+	if err := os.Rename(u.file.Name(), path); err != nil {
+		return err
+	}
+	u.store.meter.give(entryCost)
+	if twice {
+		u.store.meter.give(u.size)
+	}
+	return nil
 }
