@@ -64,13 +64,17 @@ func BuiltinTools(implementations map[string]runtime.Implementation) ([]*runtime
 	return tools, nil
 }
 
+// builtinStatus lists air's own capabilities. One without tools is a name that is kept for
+// a later version: it is known, and there is nothing of it to use.
 func builtinStatus() ([]Status, error) {
 	manifests, err := builtins()
 	var all []Status
 	for _, m := range manifests {
-		all = append(all, Status{
-			ID: m.CapabilityID, Version: m.Version, State: Active, Enabled: true, TrustLevel: BuiltIn, Source: "part of air", Tools: m.ToolNames(),
-		})
+		s := Status{ID: m.CapabilityID, Version: m.Version, State: Active, Enabled: true, TrustLevel: BuiltIn, Source: "part of air", Tools: m.ToolNames()}
+		if len(m.Tools) == 0 {
+			s.State, s.Enabled = Discovered, false
+		}
+		all = append(all, s)
 	}
 	return all, err
 }

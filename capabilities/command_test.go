@@ -41,7 +41,7 @@ func TestCommandBundle(t *testing.T) {
 func TestProgramAsksInVain(t *testing.T) {
 	b := openSample(t)
 	b.Manifest.Entrypoint.ABI = hostabi.WASICommand
-	d := Disclose(b, Source{Kind: "local_path", Path: "/x"}, UserInstalled)
+	d := Disclose(Found{Bundle: b, Source: Source{Kind: "local_path", Path: "/x"}, TrustLevel: UserInstalled}, nil)
 	var out strings.Builder
 	if err := d.Write(&out); err != nil {
 		t.Fatal(err)

@@ -17,8 +17,8 @@ var (
 	dependencyID  = lazyregexp.New(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,127}$`)
 	binaryName    = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.+-]{0,63}(>=[0-9]+(\.[0-9]+){0,3})?$`)
 	debianPackage = lazyregexp.New(`^[a-z0-9][a-z0-9+.-]{1,127}$`)
-	npmPackage    = lazyregexp.New(`^(@[a-z0-9-_.~]+/)?[a-z0-9-_.~]{1,128}$`)
-	goModule      = lazyregexp.New(`^[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*$`)
+	npmPackage    = lazyregexp.New(`^(@[a-z0-9~][a-z0-9._~-]*/)?[a-z0-9~][a-z0-9._~-]{0,127}$`)
+	goModule      = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._~-]*(/[A-Za-z0-9_~][A-Za-z0-9._~-]*)*$`)
 	variable      = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
 )
 

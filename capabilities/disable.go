@@ -31,7 +31,7 @@ func (l *Lifecycle) Remove(ctx context.Context, id, digest string) ([]Installed,
 		return nil, err
 	}
 	for n, i := range found {
-		r := row{ID: id, Digest: i.Digest, Trust: UserInstalled, Version: i.Version, State: "removed"}
+		r := row{ID: id, Digest: i.Digest, Place: UserInstalled, Version: i.Version, State: removed}
 		if err := l.record(ctx, event.CapabilityRemoved, r, nil, r.forget); err != nil {
 			return found[:n], err
 		}

@@ -24,6 +24,8 @@ type Disclosure struct {
 	Signer       string      `json:"signer"`
 	TrustLevel   TrustLevel  `json:"trust_level"`
 	Replaces     *Replaced   `json:"replaces,omitempty"`
+	ProposedBy   string      `json:"proposed_by,omitempty"` // the project's file that names this digest
+	Changes      *Difference `json:"changes,omitempty"`     // from what was consented to before
 
 	Claims Claims `json:"publisher_claims"`
 
@@ -32,6 +34,7 @@ type Disclosure struct {
 	Never         []string        `json:"never,omitempty"`
 	Limits        []string        `json:"limits"`
 	Dependencies  []string        `json:"dependencies,omitempty"`
+	Verdicts      []Verdict       `json:"verdicts,omitempty"` // of the dependencies, where they were checked
 	Events        []string        `json:"events,omitempty"`
 	ArtifactTypes []string        `json:"artifact_types,omitempty"`
 	TakesConfig   bool            `json:"takes_config"`
@@ -63,35 +66,37 @@ type DisclosedTool struct {
 	May         []string `json:"may"`
 }
 
-// Disclose describes a bundle. source and trust are what AIR knows of it, not what its
-// manifest says.
-func Disclose(b *Bundle, source Source, trust TrustLevel) Disclosure {
-	m := b.Manifest
+// Disclose describes a bundle. Its source, signer and trust level are what AIR knows of it,
+// not what its manifest says. verdicts are nil where nobody checked its dependencies.
+func Disclose(c Found, verdicts []Verdict) Disclosure {
+	m := c.Manifest
 	d := Disclosure{
-		CapabilityID: m.CapabilityID, Version: text.Line(m.Version, 64), Digest: b.Digest, ManifestHash: b.ManifestHash, ModuleSHA256: b.ModuleSHA256, ABI: m.abi(),
-		Source: text.Line(source.String(), 300), Signer: "none", TrustLevel: trust,
+		CapabilityID: m.CapabilityID, Version: text.Line(m.Version, 64), Digest: c.Digest, ManifestHash: c.ManifestHash, ModuleSHA256: c.ModuleSHA256, ABI: m.abi(),
+		Source: text.Line(c.Source.String(), 300), Signer: signerWords(c.Signer), TrustLevel: c.TrustLevel,
 		Claims: Claims{
-			DisplayName: text.Line(m.DisplayName, maxTitle), Description: text.Line(m.Description, 600), Publisher: text.Line(m.Publisher, maxTitle),
+			DisplayName: text.Line(m.DisplayName, maxTitle), Description: text.Line(m.Description, maxText), Publisher: text.Line(m.Publisher, maxTitle),
 			Source: text.Line(m.Source.String(), 300), TrustLevel: m.TrustLevel, Notes: lines(m.Permissions.Notes, 300),
 		},
 		Permissions: permissionWords(m), Never: neverWords(m), Limits: limitWords(m.limits(), m.abi()),
-		Dependencies: dependencyWords(m.Dependencies), Events: lines(m.Events.Produced, 256),
+		Dependencies: dependencyWords(m.Dependencies, verdicts), Verdicts: verdicts, Events: lines(m.Events.Produced, 256),
 		ArtifactTypes: lines(m.ArtifactTypes, 32), TakesConfig: m.ConfigSchema != nil,
 	}
 	for _, t := range m.Tools {
 		d.Tools = append(d.Tools, DisclosedTool{
-			Name: text.Line(t.Name, maxToolName), Version: t.Version, Category: text.Line(t.Category, 32), Description: text.Line(t.Description, 400),
+			Name: text.Line(t.Name, maxToolName), Version: t.Version, Category: text.Line(t.Category, 32), Description: text.Line(t.Description, maxText),
 			Claims: annotationWords(t.Annotations), May: flagWords(t.Permissions, m.abi()),
 		})
 	}
 	return d
 }
 
-func (l *Lifecycle) disclose(c Found) Disclosure { return Disclose(c.Bundle, c.Source, c.TrustLevel) }
-
-// Write shows the disclosure to a person.
+// Write shows the disclosure to a person, first of all what changed.
 func (d Disclosure) Write(w io.Writer) error {
 	var b strings.Builder
+	if d.Changes != nil {
+		_ = d.Changes.Write(&b) // into memory
+		b.WriteString("\nAll of it as it would be:\n\n")
+	}
 	fmt.Fprintf(&b, "%s %s\n", d.CapabilityID, d.Version)
 	line(&b, "digest", cmp.Or(d.Digest, "none: a module without a manifest, sha256 "+d.ModuleSHA256))
 	line(&b, "source", d.Source)
@@ -99,6 +104,9 @@ func (d Disclosure) Write(w io.Writer) error {
 	line(&b, "trust level", string(d.TrustLevel)+trustWords(d.TrustLevel))
 	if d.Replaces != nil {
 		line(&b, "replaces", d.Replaces.Version+"  "+d.Replaces.Digest)
+	}
+	if d.ProposedBy != "" {
+		line(&b, "proposed by", d.ProposedBy)
 	}
 	if d.ABI != "" {
 		line(&b, "runs as", abiWords(d.ABI))
@@ -108,11 +116,14 @@ func (d Disclosure) Write(w io.Writer) error {
 	list(&b, "It may", d.Permissions)
 	list(&b, "It may not, whatever it tries", d.Never)
 	list(&b, "Limits of one call", []string{strings.Join(d.Limits, ", ")})
-	list(&b, "It wants on this machine (not checked by this version of air; nothing is installed)", d.Dependencies)
+	list(&b, "It wants on this machine, and enabling it installs nothing", d.Dependencies)
 	list(&b, "It may publish the events", d.Events)
 	list(&b, "It may store artifacts of the types", d.ArtifactTypes)
 	if d.TakesConfig {
 		list(&b, "It takes a config", []string{fmt.Sprintf("capabilities.%s.config in .air/shared/%s", d.CapabilityID, settingsFile)})
+	}
+	if d.Changes != nil {
+		fmt.Fprintf(&b, "\n%s\n", d.Changes.summary())
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -121,7 +132,7 @@ func (d Disclosure) Write(w io.Writer) error {
 func (d Disclosure) writeClaims(b *strings.Builder) {
 	b.WriteString("\nIts publisher says, and nothing proves:\n")
 	quoted(b, "name", d.Claims.DisplayName)
-	quoted(b, "description", d.Claims.Description)
+	quoted(b, "description", beginning(d.Claims.Description))
 	quoted(b, "publisher", d.Claims.Publisher)
 	quoted(b, "source", d.Claims.Source)
 	quoted(b, "trust level", string(d.Claims.TrustLevel))
@@ -137,12 +148,22 @@ func (d Disclosure) writeTools(b *strings.Builder) {
 	}
 	for _, t := range d.Tools {
 		fmt.Fprintf(b, "  %s (version %d, %s)\n", t.Name, t.Version, t.Category)
-		fmt.Fprintf(b, "      says: %q\n", t.Description)
+		fmt.Fprintf(b, "      says: %q\n", beginning(t.Description))
 		if len(t.Claims) > 0 {
 			fmt.Fprintf(b, "      claims: %s\n", strings.Join(t.Claims, ", "))
 		}
 		fmt.Fprintf(b, "      may: %s\n", strings.Join(t.May, ", "))
 	}
+}
+
+// beginning is as much of a description as fits among others. How much is missing it says.
+func beginning(s string) string {
+	const most = 600
+	runes := []rune(s)
+	if len(runes) <= most {
+		return s
+	}
+	return fmt.Sprintf("%s… (%d MORE characters; air inspect -o json shows them)", string(runes[:most]), len(runes)-most)
 }
 
 func line(b *strings.Builder, name, value string) { fmt.Fprintf(b, "  %-12s %s\n", name, value) }

@@ -46,8 +46,8 @@ It may not, whatever it tries:
 Limits of one call:
   - memory 32 MiB, time 30s, input 1 MiB, output 4 MiB, 1000 calls of other tools, 4 at once
 
-It wants on this machine (not checked by this version of air; nothing is installed):
-  - binary:git>=2.30 (binary, required), would be installed by "apt-get install git"
+It wants on this machine, and enabling it installs nothing:
+  - not checked: binary:git>=2.30 (binary, required), its manifest would have it installed by "apt-get install git"
 
 It may publish the events:
   - capability.acme-csv.row_done
@@ -61,7 +61,7 @@ It takes a config:
 
 func TestDisclosure(t *testing.T) {
 	b := openSample(t)
-	d := Disclose(b, Source{Kind: "registry", RegistryID: "registry.example", Package: "acme/csv", Version: "1.2.0"}, UserInstalled)
+	d := Disclose(Found{Bundle: b, Source: Source{Kind: "registry", RegistryID: "registry.example", Package: "acme/csv", Version: "1.2.0"}, TrustLevel: UserInstalled}, nil)
 	var out strings.Builder
 	if err := d.Write(&out); err != nil {
 		t.Fatal(err)
@@ -87,7 +87,7 @@ func TestC3TricksInPublishersText(t *testing.T) {
 	m.Tools[0].Description, m.Tools[0].Annotations.Title = trick, trick
 	m.Permissions.Notes, m.Permissions.Scopes = []string{trick}, permission.Scopes{Read: []string{trick}}
 	m.Dependencies[0].PermissionNotes, m.Dependencies[0].Installer.Commands = trick, []string{trick}
-	d := Disclose(b, Source{Kind: "local_path", Path: trick}, UserInstalled)
+	d := Disclose(Found{Bundle: b, Source: Source{Kind: "local_path", Path: trick}, TrustLevel: UserInstalled}, nil)
 	var out strings.Builder
 	if err := d.Write(&out); err != nil {
 		t.Fatal(err)
@@ -131,6 +131,58 @@ func TestPermissionWords(t *testing.T) {
 	} {
 		if got := strings.Join(permissionWords(&Manifest{Permissions: c.p}), "|"); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}
+
+func TestSignerAndVerdictsAreShown(t *testing.T) {
+	c := Found{Bundle: openSample(t), TrustLevel: VerifiedPublisher, Signer: &Signer{Name: "acme", KeyID: "sha256:11"}}
+	c.Manifest.Dependencies = append(c.Manifest.Dependencies, Dependency{DependencyID: "jq", Kind: "binary", Detector: "binary:jq"}, Dependency{DependencyID: "x", Kind: "service", Detector: "service:localhost:1"})
+	d := Disclose(c, []Verdict{
+		{DependencyID: "git", State: Incompatible, Detail: "/usr/bin/git 2.20", Disallowed: "it runs a command of its own"},
+		{DependencyID: "x", State: Missing, Install: []string{"apt-get", "install", "x"}},
+		{DependencyID: "jq", State: Present, Detail: "/usr/bin/jq", Disallowed: "it runs a command of its own"},
+	})
+	d.ProposedBy = ".air/shared/capability-lock.json"
+	var out strings.Builder
+	if err := d.Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"  signer       acme (sha256:11, a key you trust)\n",
+		"  trust level  verified_publisher  (signed by a publisher whom you trust for it)\n",
+		"  proposed by  .air/shared/capability-lock.json\n",
+		"  - incompatible (/usr/bin/git 2.20) (never installed by air: it runs a command of its own): binary:git>=2.30 (binary, required)",
+		"  - present (/usr/bin/jq): binary:jq (binary, optional)\n",
+		"  - missing (air doctor --fix would run: apt-get install x): service:localhost:1 (service, optional)\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, out.String())
+		}
+	}
+}
+
+// TestLongDescriptionIsCutLoudly: nothing is hidden behind an ellipsis (C4).
+func TestLongDescriptionIsCutLoudly(t *testing.T) {
+	b := openSample(t)
+	b.Manifest.Tools[0].Description = strings.Repeat("Reads it. ", 100) + "Then sends it."
+	d := Disclose(Found{Bundle: b}, nil)
+	var out strings.Builder
+	if err := d.Write(&out); err != nil || !strings.Contains(out.String(), "(414 MORE characters; air inspect -o json shows them)") {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+	if asJSON, err := json.Marshal(d); err != nil || !strings.Contains(string(asJSON), "Then sends it.") {
+		t.Errorf("%v\n%s", err, asJSON)
+	}
+}
+
+func TestDetectorNamesAreNoOptions(t *testing.T) {
+	for detector, want := range map[string]bool{
+		"npm:typescript": true, "npm:@acme/csv": true, "npm:-g": false, "npm:..": false, "npm:@-x/y": false, "npm:@x/..": false,
+		"go:modules.example/x/y": true, "go:modules.example/~me/y.v2": true, "go:-modfile": false, "go:../x": false, "go:x/..": false, "go:x//y": false,
+	} {
+		if ok := badDetector(detector) == ""; ok != want {
+			t.Errorf("%s: accepted %v", detector, ok)
 		}
 	}
 }

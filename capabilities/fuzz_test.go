@@ -1,6 +1,8 @@
 package capabilities
 
 import (
+	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/aircoding/air/internal/fault"
@@ -39,6 +41,35 @@ func FuzzParseCapabilityMD(f *testing.F) {
 		}
 		if _, err := ParseManifest(m.Canonical()); err != nil {
 			t.Errorf("the same manifest as JSON is refused: %v", err)
+		}
+	})
+}
+
+// FuzzParseLock: whatever is accepted is written again as the same lock, by the published
+// schema.
+func FuzzParseLock(f *testing.F) {
+	digest := "sha256:" + strings.Repeat("0", 64)
+	f.Add([]byte(`{"schema_version":1,"capabilities":{}}`))
+	f.Add([]byte(`{"schema_version":1,"capabilities":{"a":{"version":"1","source":{"kind":"git","url":"x"},"reference":"localhost:5000/a:1","digest":"` + digest +
+		`","manifest_hash":"` + digest + `","module_sha256":"` + digest[7:] + `","permissions":{"read_project":true,"scopes":{"read":["a/**"]}},"signer":"` + digest + `"}}}`))
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		lock, err := parseLock(doc)
+		if err != nil {
+			return
+		}
+		text, err := lock.text()
+		if fault.Is(err, fault.ResourceExhausted) {
+			return // with its indentation it is too large
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := CheckLockText("written", text); err != nil {
+			t.Errorf("%v\n%s", err, text)
+		}
+		again, err := parseLock(text)
+		if err != nil || !reflect.DeepEqual(again, lock) {
+			t.Errorf("read again it is %+v, %v, was %+v", again, err, lock)
 		}
 	})
 }

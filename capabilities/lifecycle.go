@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 
+	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/home"
 	"github.com/aircoding/air/runtime"
 	"github.com/aircoding/air/runtime/event"
@@ -18,6 +19,19 @@ type LifecycleConfig struct {
 	// Accepted tells whether a person accepted the project's capabilities.yaml with this
 	// content. Otherwise, and where it is nil, only what it forbids counts.
 	Accepted func(content []byte) bool
+	// AcceptedLock is the same for the project's capability-lock.json: until then it only
+	// forbids, and nothing is proposed or pulled because of it.
+	AcceptedLock func(content []byte) bool
+	// Signer returns the trusted publisher who signed an installed bundle, nil when none
+	// did. It answers offline, from the record's Signatures. nil trusts nobody.
+	Signer func(Installed) (*Signer, error)
+	// WhyUnsigned says in words why none of the record's signatures counts. It is asked where
+	// a signature is required and there is none; nil says nothing.
+	WhyUnsigned func(Installed) []string
+	// Policy is the person's own; it forbids besides the project's.
+	Policy Policy
+	// Dependencies says what this machine has of what a capability wants. nil checks nothing.
+	Dependencies func(context.Context, []Dependency) []Verdict
 	// NewImplementation makes what carries a tool out.
 	NewImplementation func(Module) runtime.Implementation
 }
@@ -33,7 +47,7 @@ func New(config LifecycleConfig) (*Lifecycle, error) {
 	if config.Store == nil || config.Events == nil || config.NewImplementation == nil {
 		return nil, errors.New("capabilities.New: Store, Events and NewImplementation are wanted")
 	}
-	if _, err := config.Events.DB().Exec(stateSchema); err != nil {
+	if err := openState(config.Events.DB()); err != nil {
 		return nil, event.Storage(err, "opening the state of capabilities")
 	}
 	return &Lifecycle{config}, nil
@@ -62,18 +76,19 @@ func (l *Lifecycle) Tool(ctx context.Context, name string) (*runtime.Tool, error
 
 // notEnabled says what a person can do to have the tool.
 func (l *Lifecycle) notEnabled(ctx context.Context, id, name string) error {
-	unknown := runtime.UnknownTool(name)
-	rows, err := l.rows(ctx, `WHERE id = ? AND state = ? ORDER BY updated_at DESC`, id, Disabled)
+	rows, err := l.rows(ctx, `WHERE id = ? AND state = ? ORDER BY updated_at DESC LIMIT 1`, id, Disabled)
 	if err != nil {
 		return err
 	}
+	unknown := runtime.UnknownTool(name)
 	switch {
 	case len(rows) > 0 && rows[0].Reason != "":
 		return unknown.WithHint("capability %s is disabled (%s); air enable %s brings it back", id, rows[0].Reason, id)
 	case len(rows) > 0:
 		return unknown.WithHint("capability %s is disabled; air enable %s brings it back", id, id)
 	case l.present(id):
-		return unknown.WithHint("capability %s is there and not enabled in this project: air enable %s shows what it asks for", id, id)
+		return fault.New(fault.ApprovalRequired, "approval_required", "capability %s is there, and nobody enabled it in this project", id).
+			WithHint("air enable %s shows what it asks for, and asks", id)
 	}
 	return unknown
 }
@@ -110,10 +125,13 @@ func (l *Lifecycle) Tools(ctx context.Context) ([]*runtime.Tool, error) {
 	return all, nil
 }
 
-// load verifies the bytes of an enabled capability and what the project says about it.
-// What goes wrong becomes its state.
+// load verifies the bytes of an enabled capability, who signed them, and what the project
+// says about it. What goes wrong becomes its state.
 func (l *Lifecycle) load(ctx context.Context, r row) (loaded, error) {
 	c, err := l.verified(r)
+	if err == nil {
+		err = sameSigner(r, c)
+	}
 	if err != nil {
 		return loaded{}, l.recordFailure(ctx, r, err)
 	}
@@ -130,8 +148,8 @@ func (l *Lifecycle) load(ctx context.Context, r row) (loaded, error) {
 
 // verified returns the bytes that a row's digest names, or an integrity error.
 func (l *Lifecycle) verified(r row) (Found, error) {
-	if r.Trust == UserInstalled {
-		return l.installed(r.ID, r.Digest)
+	if r.Place == UserInstalled {
+		return l.installed(r.ID, r.Digest, r.Signer)
 	}
 	c, err := l.local(r.ID)
 	if err != nil {
@@ -144,14 +162,15 @@ func (l *Lifecycle) verified(r row) (Found, error) {
 	return c, nil
 }
 
-// ready holds a bundle against what the project says about it.
+// ready holds a bundle against what the person and the project forbid, and one that was
+// consented to against the project's lock: before, nothing needs to be pinned.
 func (l *Lifecycle) ready(c Found, consented bool) (loaded, error) {
 	m := c.Manifest
 	s, err := l.settings()
 	if err != nil {
 		return loaded{}, err
 	}
-	if err := s.forbids(m, c.reference); err != nil {
+	if err := l.forbids(s, c); err != nil {
 		return loaded{}, err
 	}
 	own := s.of(m.CapabilityID)
@@ -159,9 +178,14 @@ func (l *Lifecycle) ready(c Found, consented bool) (loaded, error) {
 	if err != nil {
 		return loaded{}, err
 	}
+	if consented {
+		if err := l.locked(c); err != nil {
+			return loaded{}, err
+		}
+	}
 	return loaded{
-		bundle: c.Bundle, limits: lowered(m.limits(), own.Limits), config: config,
-		consented: consented, make: l.config.NewImplementation,
+		bundle: c.Bundle, limits: lowered(m.limits(), own.Limits), config: config, durable: own.DurableEvents,
+		trust: c.TrustLevel, signer: c.Signer, consented: consented, make: l.config.NewImplementation,
 	}, nil
 }
 

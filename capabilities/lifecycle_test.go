@@ -31,7 +31,13 @@ type world struct {
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	w := &world{TB: t, dir: t.TempDir()}
+	return worldIn(t, t.TempDir())
+}
+
+// worldIn is the world in a folder that may have had one already.
+func worldIn(t testing.TB, dir string) *world {
+	t.Helper()
+	w := &world{TB: t, dir: dir}
 	air := filepath.Join(w.dir, "air")
 	key, err := event.LoadKey(filepath.Join(air, "keys"))
 	if err != nil {
@@ -57,7 +63,7 @@ func (w *world) reopen(accepted bool) {
 	w.Helper()
 	var err error
 	w.lifecycle, err = New(LifecycleConfig{
-		Store: w.store, Project: home.Project{Root: filepath.Join(w.dir, "project"), ID: "p"}, Events: w.events, Accepted: func([]byte) bool { return accepted },
+		Store: w.store, Project: home.Project{Root: filepath.Join(w.dir, "project"), ID: "p", Dir: filepath.Join(w.dir, "home")}, Events: w.events, Accepted: func([]byte) bool { return accepted },
 		NewImplementation: func(m Module) runtime.Implementation {
 			w.modules = append(w.modules, m)
 			return fake{}
@@ -137,7 +143,7 @@ func TestEnable(t *testing.T) {
 	b := openSample(t)
 	place(t, w.store, b)
 	_, err := w.lifecycle.Tool(t.Context(), "acme-csv.summarize")
-	wantFault(t, err, fault.NotFound, "unknown_tool", "acme-csv.summarize")
+	wantFault(t, err, fault.ApprovalRequired, "approval_required", "acme-csv")
 	if hint := fault.From(err).Hint; !strings.Contains(hint, "air enable acme-csv") {
 		t.Errorf("the hint is %q", hint)
 	}
@@ -259,8 +265,10 @@ func TestUpdateAndOlderDigest(t *testing.T) {
 	if err != nil || all[0].Version != "2.0.0" || all[0].State != Active || all[1].State != Updated || all[1].Enabled {
 		t.Errorf("listed are %+v, %v", all[:2], err)
 	}
-	if s := w.enable(one.Digest[:20]); s.Version != "1.0.0" {
-		t.Errorf("by its digest the older one is %+v", s)
+	_, err = w.lifecycle.Enable(t.Context(), "acme-csv", one.Digest[:20], yes)
+	wantFault(t, err, fault.PermissionDenied, "downgrade", "1.0.0")
+	if s, err := w.lifecycle.Rollback(t.Context(), "acme-csv", one.Digest[:20], yes); err != nil || s.Version != "1.0.0" {
+		t.Errorf("gone back to the older one: %+v, %v", s, err)
 	}
 }
 
@@ -358,10 +366,10 @@ func TestAmbiguousAndByDigest(t *testing.T) {
 	place(t, w.store, installed)
 	_, err := w.lifecycle.Enable(t.Context(), "acme-csv", "", yes)
 	wantFault(t, err, fault.InvalidInput, "ambiguous", "besides")
-	if s := w.enable(installed.Digest); s.TrustLevel != UserInstalled || s.Version != "3.0.0" {
+	if s := w.enable(openSample(t).Digest); s.TrustLevel != ProjectLocal {
 		t.Errorf("status is %+v", s)
 	}
-	if s := w.enable(openSample(t).Digest); s.TrustLevel != ProjectLocal {
+	if s := w.enable(installed.Digest); s.TrustLevel != UserInstalled || s.Version != "3.0.0" {
 		t.Errorf("status is %+v", s)
 	}
 }
@@ -434,7 +442,7 @@ func TestRemoveInstalled(t *testing.T) {
 	if err != nil || len(removed) != 1 || removed[0].Digest != one.Digest {
 		t.Fatalf("removed %v, %v", removed, err)
 	}
-	if _, err := w.lifecycle.Tool(t.Context(), "acme-csv.summarize"); !fault.Is(err, fault.NotFound) {
+	if _, err := w.lifecycle.Tool(t.Context(), "acme-csv.summarize"); !fault.Is(err, fault.ApprovalRequired) { // the other digest is there
 		t.Errorf("a removed capability: %v", err)
 	}
 	if removed, err = w.lifecycle.Remove(t.Context(), "acme-csv", ""); err != nil || len(removed) != 1 {

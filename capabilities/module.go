@@ -83,6 +83,9 @@ type loaded struct {
 	bundle    *Bundle
 	limits    runtime.Limits
 	config    json.RawMessage
+	durable   map[string]json.RawMessage // events that are stored: type → schema
+	trust     TrustLevel
+	signer    *Signer
 	consented bool
 	make      func(Module) runtime.Implementation
 }
@@ -109,8 +112,7 @@ func (l loaded) assemble(t ToolDeclaration) *runtime.Tool {
 	return &runtime.Tool{
 		Name: t.Name, Version: t.Version, Category: t.Category, Description: t.Description,
 		InputSchema: t.InputSchema, OutputSchema: t.OutputSchema,
-		Permissions: allowed,
-		Limits:      l.limits,
+		Permissions: allowed, Limits: l.limits, DurableEvents: l.durable,
 		Owner: permission.Caller{
 			Capability: b.Manifest.CapabilityID, Digest: b.Digest,
 			Permissions: allowed, Scopes: b.Manifest.Permissions.Scopes, Consented: l.consented,

@@ -1,6 +1,7 @@
 package capabilities
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -18,15 +19,24 @@ import (
 )
 
 // Place copies a bundle into the store. Placing what is there already changes only
-// which bundle was placed last. It runs nothing and enables nothing.
+// which bundle was placed last and where that came from; a reference that it was pulled
+// from earlier, and signatures that were found with it, stay. It runs nothing and enables nothing.
 func (s *Store) Place(ctx context.Context, b *Bundle, source Source) (Installed, error) {
 	c := content{raw: b.raw, digest: b.Digest, config: b.Manifest.Canonical(), layers: b.layers}
 	return s.place(ctx, c, Installed{CapabilityID: b.Manifest.CapabilityID, Source: source})
 }
 
-// PlacePulled copies a pulled bundle into the store. Its bytes are checked once more,
-// and that they are a valid bundle, before it can be seen there.
-func (s *Store) PlacePulled(ctx context.Context, p oci.Pulled) (Installed, error) {
+// PlacePulled copies a pulled bundle into the store, with signatures that were found for
+// its digest: nobody has verified them. Its bytes are checked once more, and that they are
+// a valid bundle, before it can be seen there.
+func (s *Store) PlacePulled(ctx context.Context, p oci.Pulled, signatures [][]byte) (Installed, error) {
+	return s.PlaceFrom(ctx, p, Source{Kind: "registry", RegistryID: p.Registry, Package: p.Repository, Version: p.Tag}, signatures)
+}
+
+// PlaceFrom is PlacePulled for bundles of another origin, such as an archive. Only of a
+// registry the reference counts: elsewhere it is a claim of whoever wrote it. A registry
+// source without a version gets the manifest's.
+func (s *Store) PlaceFrom(ctx context.Context, p oci.Pulled, source Source, signatures [][]byte) (Installed, error) {
 	m, err := ParseManifest(p.Config)
 	if err != nil {
 		return Installed{}, err
@@ -35,12 +45,12 @@ func (s *Store) PlacePulled(ctx context.Context, p oci.Pulled) (Installed, error
 	for _, l := range p.Layers {
 		c.layers = append(c.layers, oci.Layer{Title: l.Title, Digest: l.Digest, Size: l.Size, Open: func() (io.ReadCloser, error) { return os.Open(l.Path) }})
 	}
-	tag := p.Tag
-	if tag == "" { // pulled by digest: the publisher's own version
-		tag = m.Version
+	i := Installed{CapabilityID: m.CapabilityID, Source: source, Signatures: signatures}
+	if source.Kind == "registry" {
+		i.Reference = p.Reference
+		i.Source.Version = cmp.Or(source.Version, m.Version) // pulled by digest: the publisher's own
 	}
-	source := Source{Kind: "registry", RegistryID: p.Registry, Package: p.Repository, Version: tag}
-	return s.place(ctx, c, Installed{CapabilityID: m.CapabilityID, Source: source, Reference: p.Reference})
+	return s.place(ctx, c, i)
 }
 
 // content is a bundle on its way into the store.
@@ -59,6 +69,9 @@ func (s *Store) place(ctx context.Context, c content, i Installed) (Installed, e
 	defer unlock()
 	i.SchemaVersion, i.Digest, i.PlacedAt = 1, c.digest, time.Now().UTC()
 	i.Dir = s.path(i.CapabilityID, i.Digest)
+	before := s.record(i.CapabilityID, i.Digest)
+	i.Signatures = joined(i.Signatures, before.Signatures)
+	i.Reference = cmp.Or(i.Reference, before.Reference)
 	if err := s.placeLocked(ctx, c, &i); err != nil {
 		return Installed{}, fault.IO("placing "+i.CapabilityID, err)
 	}
@@ -75,13 +88,13 @@ func (s *Store) placeLocked(ctx context.Context, c content, i *Installed) error 
 	defer os.RemoveAll(filepath.Dir(staged))
 	if b, err := s.Verify(i.CapabilityID, i.Digest); err == nil {
 		i.describe(b)
-		return s.writeRecord(staged, *i)
+		return errors.Join(s.writeLast(*i), s.writeRecord(staged, *i))
 	}
 	return s.install(ctx, c, staged, i)
 }
 
 func (i *Installed) describe(b *Bundle) {
-	i.Version, i.ManifestHash, i.ModuleSHA256 = b.Manifest.Version, b.ManifestHash, b.ModuleSHA256
+	i.Version, i.ManifestHash, i.ModuleSHA256, i.Tools = b.Manifest.Version, b.ManifestHash, b.ModuleSHA256, b.Manifest.ToolNames()
 }
 
 // install fills the staged folder, checks it as it will be checked on every load, and
@@ -99,6 +112,9 @@ func (s *Store) install(ctx context.Context, c content, staged string, i *Instal
 	}
 	i.describe(b)
 	if err := s.writeRecord(staged, *i); err != nil { // without its bundle a record is not looked at
+		return err
+	}
+	if err := s.writeLast(*i); err != nil { // neither is what names it as the last
 		return err
 	}
 	if _, err := os.Lstat(i.Dir); err == nil {

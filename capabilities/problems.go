@@ -81,6 +81,14 @@ func (p *problems) addLocated(message string) {
 	p.add(at, "%s", what)
 }
 
+// asError is what was collected, for a document of ours of which no lines are known.
+func (p *problems) asError() error {
+	if len(p.list) == 0 {
+		return nil
+	}
+	return &InvalidError{Problems: p.list, More: p.more}
+}
+
 // err is what was collected as one error, nil for nothing. Above the document, of which
 // lines are the lines, stand further ones in its file.
 func (p *problems) err(lines yamldoc.Lines, above int) error {

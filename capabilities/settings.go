@@ -10,12 +10,11 @@ import (
 
 	"github.com/aircoding/air/internal/canon"
 	"github.com/aircoding/air/internal/fault"
-	"github.com/aircoding/air/internal/glob"
 	"github.com/aircoding/air/internal/regular"
 	"github.com/aircoding/air/internal/yamldoc"
 	"github.com/aircoding/air/oci"
 	"github.com/aircoding/air/runtime"
-	"github.com/aircoding/air/runtime/permission"
+	"github.com/aircoding/air/runtime/event"
 )
 
 const settingsFile = "capabilities.yaml"
@@ -25,7 +24,7 @@ const settingsFile = "capabilities.yaml"
 type settings struct {
 	SchemaVersion int                `json:"schema_version"`
 	Capabilities  map[string]setting `json:"capabilities,omitempty"`
-	Policy        policy             `json:"policy,omitzero"`
+	Policy        Policy             `json:"policy,omitzero"`
 
 	accepted bool
 }
@@ -36,11 +35,6 @@ type setting struct {
 	Config        json.RawMessage            `json:"config,omitempty"`
 	Limits        runtime.Limits             `json:"limits,omitzero"`
 	DurableEvents map[string]json.RawMessage `json:"durable_events,omitempty"`
-}
-
-type policy struct {
-	RequireSignature []string               `json:"require_signature,omitempty"`
-	Ceiling          *PermissionDeclaration `json:"ceiling,omitempty"`
 }
 
 // readSettings reads the file, which a repository may have brought along. A missing
@@ -54,16 +48,23 @@ func readSettings(file string, accepted func([]byte) bool) (*settings, error) {
 		return nil, badSettings("reading the settings of capabilities", err)
 	}
 	s := &settings{accepted: accepted != nil && accepted(text)}
-	if err := s.parse(text); err != nil {
+	if _, err := s.parse(text); err != nil {
 		return nil, badSettings(file, err)
 	}
 	return s, nil
 }
 
-// CheckSettings refuses a capabilities.yaml that could not be loaded. file is how the
-// error names it.
+// CheckSettings refuses a capabilities.yaml that could not be loaded, and one that breaks
+// the published schema, which is too slow to be read at every call. file is how the error
+// names it.
 func CheckSettings(file string, text []byte) error {
-	if err := new(settings).parse(text); err != nil {
+	doc, err := new(settings).parse(text)
+	if err == nil {
+		var p problems
+		checkOwnSchema("capabilities", doc, &p)
+		err = p.asError()
+	}
+	if err != nil {
 		return badSettings(file, err)
 	}
 	return nil
@@ -74,10 +75,11 @@ func badSettings(where string, err error) error {
 		WithHint("no capability can be used until the file is right or gone: what it forbids cannot be read")
 }
 
-func (s *settings) parse(text []byte) error {
-	doc, _, err := yamldoc.Decode(text, s)
+// parse reads a file and returns it as JSON.
+func (s *settings) parse(text []byte) (doc []byte, err error) {
+	doc, _, err = yamldoc.Decode(text, s)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var p problems
 	if s.SchemaVersion != 1 {
@@ -86,21 +88,8 @@ func (s *settings) parse(text []byte) error {
 	for _, id := range slices.Sorted(maps.Keys(s.Capabilities)) {
 		s.Capabilities[id].check(id, &p)
 	}
-	if s.Policy.Ceiling != nil {
-		checkPermissions(*s.Policy.Ceiling, "/policy/ceiling", &p)
-	}
-	for i, pattern := range s.Policy.RequireSignature {
-		if err := permission.CheckPattern(pattern); err != nil {
-			p.add(item("/policy/require_signature", i), "%v", err)
-		}
-	}
-	if len(p.list) == 0 {
-		checkOwnSchema("capabilities", doc, &p)
-	}
-	if len(p.list) > 0 {
-		return &InvalidError{Problems: p.list, More: p.more}
-	}
-	return nil
+	s.Policy.check("/policy", &p)
+	return doc, p.asError()
 }
 
 func (s setting) check(id string, p *problems) {
@@ -116,7 +105,7 @@ func (s setting) check(id string, p *problems) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.DurableEvents)) {
 		at := here + "/durable_events/" + canon.EscapePointer(name)
-		if !strings.HasPrefix(name, "capability."+id+".") {
+		if !strings.HasPrefix(name, "capability."+id+".") || !event.IsCustom(name) {
 			p.add(at, "is not an event of %s", id)
 		}
 		checkSchema(s.DurableEvents[name], at, p)
@@ -129,28 +118,4 @@ func (s *settings) of(id string) setting {
 		return setting{}
 	}
 	return s.Capabilities[id]
-}
-
-// forbids says why a capability may not be enabled or used here. It counts whether or
-// not the file was accepted: forbidding needs nobody's consent.
-func (s *settings) forbids(m *Manifest, reference string) error {
-	if on := s.Capabilities[m.CapabilityID].Enabled; on != nil && !*on {
-		return forbidden("%s is switched off in %s", m.CapabilityID, settingsFile)
-	}
-	if c := s.Policy.Ceiling; c != nil {
-		if more := beyond(m.Permissions, *c); len(more) > 0 {
-			return forbidden("%s asks for more than the project's ceiling in %s allows: %s", m.CapabilityID, settingsFile, strings.Join(more, ", "))
-		}
-	}
-	for _, pattern := range s.Policy.RequireSignature {
-		if g, err := glob.Compile(pattern); err != nil || g.Match(reference) {
-			return forbidden("%s requires a signature for %s, and this version of air cannot verify signatures yet", settingsFile, pattern)
-		}
-	}
-	return nil
-}
-
-func forbidden(format string, args ...any) error {
-	return fault.New(fault.PermissionDenied, "project_policy", format, args...).
-		WithHint("the project's .air/shared/%s says so: its owners can change it", settingsFile)
 }

@@ -89,11 +89,11 @@ func TestEnableWithInvalidConfigDoesNotAsk(t *testing.T) {
 // TestForbiddingNeedsNoAcceptance: what a project's file takes away counts at once,
 // what it gives only when a person accepted it.
 func TestForbiddingNeedsNoAcceptance(t *testing.T) {
-	for _, c := range []struct{ name, settings, message string }{
-		{"switched off", "capabilities: {acme-csv: {enabled: false}}", "switched off"},
-		{"ceiling without the flag", "policy: {ceiling: {write_project: true}}", "read_project"},
-		{"ceiling with another scope", "policy: {ceiling: {read_project: true, scopes: {read: [docs/**]}}}", "read(data/**)"},
-		{"signature", "policy: {require_signature: ['**']}", "cannot verify signatures yet"},
+	for _, c := range []struct{ name, settings, code, message string }{
+		{"switched off", "capabilities: {acme-csv: {enabled: false}}", "switched_off", "switched off"},
+		{"ceiling without the flag", "policy: {ceiling: {write_project: true}}", "ceiling", "read_project"},
+		{"ceiling with another scope", "policy: {ceiling: {read_project: true, scopes: {read: [docs/**]}}}", "ceiling", "read(data/**)"},
+		{"signature", "policy: {require_signature: ['**']}", "signature_required", "no signature came with it"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
@@ -101,18 +101,18 @@ func TestForbiddingNeedsNoAcceptance(t *testing.T) {
 			w.enable("")
 			w.settings("schema_version: 1\n" + c.settings + "\n")
 			_, err := w.lifecycle.Tool(t.Context(), "acme-csv.summarize")
-			wantFault(t, err, fault.PermissionDenied, "project_policy", c.message)
+			wantFault(t, err, fault.PermissionDenied, c.code, c.message)
 			if err := w.lifecycle.Disable(t.Context(), "acme-csv", ""); err != nil {
 				t.Fatal(err)
 			}
 			_, err = w.lifecycle.Enable(t.Context(), "acme-csv", "", yes)
-			wantFault(t, err, fault.PermissionDenied, "project_policy", c.message)
+			wantFault(t, err, fault.PermissionDenied, c.code, c.message)
 		})
 	}
 	w := newWorld(t)
 	place(t, w.store, openSample(t))
 	w.settings("schema_version: 1\ncapabilities: {acme-csv: {enabled: true}}\npolicy: {ceiling: {read_project: true, scopes: {read: [data/**]}}}\n")
-	if _, err := w.lifecycle.Tool(t.Context(), "acme-csv.summarize"); !fault.Is(err, fault.NotFound) {
+	if _, err := w.lifecycle.Tool(t.Context(), "acme-csv.summarize"); !fault.Is(err, fault.ApprovalRequired) {
 		t.Errorf("a file enabled it: %v", err)
 	}
 	w.enable("") // within the ceiling
@@ -130,6 +130,24 @@ func TestPinnedDigest(t *testing.T) {
 	}
 }
 
+// TestDurableEvents: what is stored of a capability's own events is as a person accepted it.
+func TestDurableEvents(t *testing.T) {
+	w := newWorld(t)
+	place(t, w.store, openSample(t))
+	w.enable("")
+	w.settings("schema_version: 1\ncapabilities: {acme-csv: {durable_events: {capability.acme-csv.row_done: {type: object}}}}\n")
+	for _, accepted := range []bool{true, false} {
+		w.reopen(accepted)
+		tool, err := w.lifecycle.Tool(t.Context(), "acme-csv.summarize")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if form, is := tool.DurableEvents["capability.acme-csv.row_done"]; is != accepted || is && string(form) != `{"type":"object"}` {
+			t.Errorf("accepted %t: %s", accepted, tool.DurableEvents)
+		}
+	}
+}
+
 func TestSettingsRefusals(t *testing.T) {
 	w := newWorld(t)
 	place(t, w.store, openSample(t))
@@ -144,6 +162,7 @@ func TestSettingsRefusals(t *testing.T) {
 		{"limit over its ceiling", "schema_version: 1\ncapabilities: {acme-csv: {limits: {call_depth: 9}}}\n", "call_depth"},
 		{"unknown limit", "schema_version: 1\ncapabilities: {acme-csv: {limits: {memory: 9}}}\n", "memory"},
 		{"durable event of another", "schema_version: 1\ncapabilities: {acme-csv: {durable_events: {capability.other.x: true}}}\n", "not an event of acme-csv"},
+		{"durable event without the form of one", "schema_version: 1\ncapabilities: {acme-csv: {durable_events: {capability.acme-csv.Row Done: true}}}\n", "not an event of acme-csv"},
 		{"durable event with a bad schema", "schema_version: 1\ncapabilities: {acme-csv: {durable_events: {capability.acme-csv.x: {type: 7}}}}\n", "schema"},
 		{"ceiling", "schema_version: 1\npolicy: {ceiling: {scopes: {read: [../x]}}}\n", "/policy/ceiling/scopes/read"},
 		{"signature pattern", "schema_version: 1\npolicy: {require_signature: [\"a[\"]}\n", "/policy/require_signature/0"},

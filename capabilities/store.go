@@ -27,9 +27,16 @@ type Store struct{ dir string }
 // nothing.
 func OpenStore(dir string) *Store { return &Store{dir} }
 
+// storedRecord is Installed as it lies on disk.
+type storedRecord struct {
+	Installed
+	Signatures [][]byte `json:"signatures,omitempty"`
+}
+
 const (
 	ociFile    = "oci-manifest.json"
 	recordEnd  = ".json"
+	maxRecord  = 2 << 20 // bytes, most of them signatures
 	stagingDir = ".staging"
 	lockFile   = ".lock"
 )
@@ -46,6 +53,10 @@ type Installed struct {
 	Source        Source    `json:"source"`
 	Reference     string    `json:"reference,omitempty"` // as it was pulled
 	PlacedAt      time.Time `json:"placed_at"`
+	Tools         []string  `json:"tools,omitempty"`
+	// Signatures are Sigstore bundles over Digest, as they were found with it. Nobody has
+	// verified them. They are recorded, and not part of what is printed.
+	Signatures [][]byte `json:"-"`
 
 	Dir string `json:"-"`
 }
@@ -60,29 +71,40 @@ func (s *Store) Get(id, digest string) (Installed, error) {
 	if !capabilityName.MatchString(id) {
 		return Installed{}, fault.New(fault.InvalidInput, "bad_name", "%.80q is no capability name", id)
 	}
-	all, err := s.of(id)
+	switch {
+	case digest == "":
+		return s.last(id)
+	case oci.ValidDigest(digest):
+		return s.exactly(id, digest)
+	}
+	return s.beginning(id, digest)
+}
+
+// exactly returns the bundle of a whole digest, without looking at any other.
+func (s *Store) exactly(id, digest string) (Installed, error) {
+	info, err := os.Lstat(s.path(id, digest))
+	switch {
+	case err == nil && info.IsDir():
+		return s.record(id, digest), nil
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return Installed{}, fault.IO("reading "+id, err)
+	}
+	return s.beginning(id, digest) // which says what is there instead
+}
+
+// beginning returns the one bundle whose digest begins so.
+func (s *Store) beginning(id, digest string) (Installed, error) {
+	all, err := s.digests(id)
 	if err != nil {
 		return Installed{}, err
 	}
-	return pick(id, digest, all)
-}
-
-func pick(id, digest string, all []Installed) (Installed, error) {
 	if len(all) == 0 {
 		return Installed{}, notInstalled(id)
 	}
-	if digest == "" {
-		return all[0], nil
-	}
-	var found []Installed
-	for _, i := range all {
-		if matches(i.Digest, digest) {
-			found = append(found, i)
-		}
-	}
+	found := slices.DeleteFunc(all, func(d string) bool { return !matches(d, digest) })
 	switch len(found) {
 	case 1:
-		return found[0], nil
+		return s.record(id, found[0]), nil
 	case 0:
 		return Installed{}, fault.New(fault.NotFound, "not_installed", "capability %s is installed, but not as %.80s", id, digest).WithHint("air ls shows what is installed")
 	}
@@ -116,30 +138,43 @@ func (s *Store) List() ([]Installed, error) {
 
 // of lists the bundles of one id, the last placed first.
 func (s *Store) of(id string) ([]Installed, error) {
-	entries, err := readDir(filepath.Join(s.dir, id))
+	digests, err := s.digests(id)
 	if err != nil {
 		return nil, err
 	}
 	var all []Installed
-	for _, e := range entries {
-		digest := "sha256:" + e.Name()
-		if !e.IsDir() || !oci.ValidDigest(digest) {
-			continue
-		}
+	for _, digest := range digests {
 		all = append(all, s.record(id, digest))
 	}
 	slices.SortStableFunc(all, func(a, b Installed) int { return b.PlacedAt.Compare(a.PlacedAt) })
 	return all, nil
 }
 
+// digests lists what is installed of one id, in no order that means anything.
+func (s *Store) digests(id string) ([]string, error) {
+	entries, err := readDir(filepath.Join(s.dir, id))
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	for _, e := range entries {
+		if digest := "sha256:" + e.Name(); e.IsDir() && oci.ValidDigest(digest) {
+			all = append(all, digest)
+		}
+	}
+	return all, nil
+}
+
 // record reads what was recorded of a bundle. One whose record is damaged is listed
 // all the same, as the oldest and without a version: verifying it says what is wrong.
 func (s *Store) record(id, digest string) Installed {
-	var i Installed
-	text, err := regular.Read(s.path(id, digest)+recordEnd, maxManifest, false)
-	if err != nil || json.Unmarshal(text, &i) != nil {
-		i = Installed{}
+	var stored storedRecord
+	text, err := regular.Read(s.path(id, digest)+recordEnd, maxRecord, false)
+	if err != nil || json.Unmarshal(text, &stored) != nil {
+		stored = storedRecord{}
 	}
+	i := stored.Installed
+	i.Signatures = joined(stored.Signatures)
 	i.CapabilityID, i.Digest, i.Dir = id, digest, s.path(id, digest)
 	return i
 }
@@ -147,7 +182,7 @@ func (s *Store) record(id, digest string) Installed {
 // writeRecord replaces the record of a bundle in one step. What is written first lies
 // in staging, which is there and in which nothing lasts.
 func (s *Store) writeRecord(staged string, i Installed) error {
-	text, err := json.MarshalIndent(i, "", "  ")
+	text, err := json.MarshalIndent(storedRecord{i, i.Signatures}, "", "  ")
 	if err != nil {
 		return err
 	}
@@ -171,7 +206,7 @@ func (s *Store) Remove(ctx context.Context, id, digest string) error {
 		return err
 	}
 	defer unlock()
-	return fault.IO("removing "+id, s.discard(i.Dir))
+	return fault.IO("removing "+id, errors.Join(s.forgetLast(i), s.discard(i.Dir)))
 }
 
 // discard moves a folder out of sight in one step and deletes it there.

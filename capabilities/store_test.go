@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"syscall"
@@ -47,7 +48,7 @@ func TestPlaceAndVerify(t *testing.T) {
 		t.Errorf("pushed from the store it would be %s (%v)", digest, err)
 	}
 	got, err := s.Get("acme-csv", "")
-	if err != nil || got != i && !got.PlacedAt.Equal(i.PlacedAt) {
+	if err != nil || !reflect.DeepEqual(got, i) && !got.PlacedAt.Equal(i.PlacedAt) {
 		t.Errorf("got %+v, %v, want %+v", got, err, i)
 	}
 	if entries, err := os.ReadDir(filepath.Join(s.dir, stagingDir)); err == nil {
@@ -298,7 +299,7 @@ func pulled(t testing.TB, a oci.Artifact, raw []byte) oci.Pulled {
 
 func TestPlacePulled(t *testing.T) {
 	s, b := OpenStore(t.TempDir()), openSample(t)
-	i, err := s.PlacePulled(t.Context(), pulled(t, b.Artifact(), b.raw))
+	i, err := s.PlacePulled(t.Context(), pulled(t, b.Artifact(), b.raw), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -308,7 +309,7 @@ func TestPlacePulled(t *testing.T) {
 	}
 	p := pulled(t, b.Artifact(), b.raw)
 	p.Tag = ""
-	if i, err = s.PlacePulled(t.Context(), p); err != nil || i.Source.Version != "1.2.0" {
+	if i, err = s.PlacePulled(t.Context(), p, nil); err != nil || i.Source.Version != "1.2.0" {
 		t.Errorf("pulled by digest the version is %q (%v), want the manifest's", i.Source.Version, err)
 	}
 }
@@ -318,7 +319,7 @@ func TestPlacePulled(t *testing.T) {
 func TestPlacePulledForeign(t *testing.T) {
 	s, b := OpenStore(t.TempDir()), openSample(t)
 	raw := append([]byte(" "), b.raw...)
-	i, err := s.PlacePulled(t.Context(), pulled(t, b.Artifact(), raw))
+	i, err := s.PlacePulled(t.Context(), pulled(t, b.Artifact(), raw), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -359,7 +360,7 @@ func TestPlacePulledRefusals(t *testing.T) {
 				t.Fatal(err)
 			}
 			s := OpenStore(t.TempDir())
-			_, err = s.PlacePulled(t.Context(), pulled(t, a, raw))
+			_, err = s.PlacePulled(t.Context(), pulled(t, a, raw), nil)
 			if err == nil || !strings.Contains(err.Error(), c.message) || fault.From(err).Kind != fault.InvalidInput {
 				t.Errorf("got %v, want %q", err, c.message)
 			}

@@ -58,7 +58,7 @@ func checkClaims(m *Manifest, p *problems) {
 		p.add("/source/kind", "a manifest cannot claim %q: only air's own capabilities are part of it", m.Source.Kind)
 		return
 	}
-	checkSource(m.Source, p)
+	checkSource(m.Source, "/source", p)
 }
 
 // sourceFields are the fields that each kind of source has; the first ones it must have.
@@ -68,16 +68,16 @@ var sourceFields = map[string]struct{ must, may []string }{
 	"registry":   {must: []string{"registry_id", "package", "version"}},
 }
 
-func checkSource(s Source, p *problems) {
+func checkSource(s Source, at string, p *problems) {
 	fields, known := sourceFields[s.Kind]
 	if !known {
-		p.add("/source/kind", "%.60q is none of local_path, git, registry", s.Kind)
+		p.add(at+"/kind", "%.60q is none of local_path, git, registry", s.Kind)
 		return
 	}
 	given := map[string]string{"path": s.Path, "url": s.URL, "ref": s.Ref, "registry_id": s.RegistryID, "package": s.Package, "version": s.Version}
 	for _, name := range fields.must {
 		if given[name] == "" {
-			p.add("/source/"+name, "is missing: a source of kind %s has it", s.Kind)
+			p.add(at+"/"+name, "is missing: a source of kind %s has it", s.Kind)
 		}
 		delete(given, name)
 	}
@@ -86,7 +86,7 @@ func checkSource(s Source, p *problems) {
 	}
 	for name, value := range given {
 		if value != "" {
-			p.add("/source/"+name, "a source of kind %s has no %s", s.Kind, name)
+			p.add(at+"/"+name, "a source of kind %s has no %s", s.Kind, name)
 		}
 	}
 }

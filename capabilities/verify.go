@@ -108,10 +108,12 @@ func (f *folder) verifyLayers(b *Bundle, layers []oci.Descriptor) error {
 		if err != nil {
 			return err
 		}
-		if l.Digest != d.Digest {
-			return changed("%s: got %s, want %s", f.path(d.Title), l.Digest, d.Digest)
+		if l.Digest != d.Content.Digest { // installed is what a layer holds, decompressed
+			return changed("%s: got %s, want %s", f.path(d.Title), l.Digest, d.Content.Digest)
 		}
-		l.MediaType = d.MediaType
+		if l.MediaType = d.MediaType; d.MediaType == oci.MediaTypeModuleZstd {
+			l.MediaType = oci.MediaTypeModule
+		}
 		b.layers = append(b.layers, l)
 		if i == 0 {
 			total = 0 // the module has a limit of its own
@@ -121,7 +123,7 @@ func (f *folder) verifyLayers(b *Bundle, layers []oci.Descriptor) error {
 	if e := b.Manifest.Entrypoint; e == nil || e.Module != module.Title {
 		return badBundle("the first layer is %.100q, which is not the module that the manifest names", module.Title)
 	}
-	b.ModuleSHA256 = strings.TrimPrefix(module.Digest, "sha256:")
+	b.ModuleSHA256 = strings.TrimPrefix(module.Content.Digest, "sha256:")
 	b.module = f.path(module.Title)
 	return nil
 }

@@ -148,25 +148,6 @@ func annotationWords(a Annotations) []string {
 	return out
 }
 
-func dependencyWords(list []Dependency) []string {
-	var out []string
-	for _, d := range list {
-		need := "optional"
-		if d.Required {
-			need = "required"
-		}
-		words := fmt.Sprintf("%s (%s, %s)", text.Line(d.Detector, 160), strings.ReplaceAll(text.Line(d.Kind, 32), "_", " "), need)
-		if d.Installer != nil && len(d.Installer.Commands) > 0 {
-			words += fmt.Sprintf(", would be installed by %q", scoped(d.Installer.Commands))
-		}
-		if notes := text.Line(d.PermissionNotes, 200); notes != "" {
-			words += fmt.Sprintf(", says: %q", notes)
-		}
-		out = append(out, words)
-	}
-	return out
-}
-
 func limitWords(l runtime.Limits, abi hostabi.ABI) []string {
 	words := []string{
 		"memory " + bytesWord(l.MemoryBytes),
@@ -188,18 +169,4 @@ func bytesWord(n int64) string {
 		return fmt.Sprintf("%d KiB", n>>10)
 	}
 	return fmt.Sprintf("%d bytes", n)
-}
-
-func trustWords(t TrustLevel) string {
-	switch t {
-	case ProjectLocal:
-		return "  (came with this project's files)"
-	case UserInstalled:
-		return "  (installed by you; nobody vouches for it)"
-	case Untrusted:
-		return "  (nobody vouches for it)"
-	case BuiltIn:
-		return "  (part of air)"
-	}
-	return ""
 }

@@ -50,7 +50,7 @@ const (
 	E2BIG     Code = -2 // more bytes than a limit allows
 	EBADSTATE Code = -3 // not now: during _initialize or start, or nothing is staged
 	ECANCELED Code = -4 // the call is being stopped
-	EQUOTA    Code = -5 // the call used up its host calls or its log
+	EQUOTA    Code = -5 // the call used up its host calls or its log, or a budget is used up
 )
 
 // What air_call returns. Any other status is a fault of the guest.

@@ -26,8 +26,8 @@ func Capabilities() (map[string][]byte, error) {
 	return all, nil
 }
 
-// Schema returns the JSON Schema of one kind of document: capability, capabilities or
-// permissions.
+// Schema returns the JSON Schema of one kind of document: capability, capabilities,
+// capability-lock or permissions.
 func Schema(kind string) ([]byte, error) {
 	return files.ReadFile("schemas/" + kind + ".schema.json")
 }

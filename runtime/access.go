@@ -131,7 +131,11 @@ func partial(output json.RawMessage) json.RawMessage {
 // capability's tool can call others.
 func (a *Access) Call(ctx context.Context, tool string, input json.RawMessage) Envelope {
 	nested := newRun(Call{Tool: tool, Input: input, parent: a.run})
-	if err := a.run.mayCall(); err != nil {
+	err := a.run.mayCall()
+	if err == nil {
+		err = a.registry.mayGoOn(a.run)
+	}
+	if err != nil {
 		return a.registry.refuse(nested, err)
 	}
 	envelope := a.registry.carryOut(ctx, nested)
@@ -190,7 +194,8 @@ func (a *Access) Choose(ctx context.Context, q permission.AgentQuestion) (option
 }
 
 // Emit publishes an event of the calling capability. name is the part behind
-// "capability.<id>.", or all of it.
+// "capability.<id>.", or all of it. An event whose type a person accepted to be stored is
+// stored; the others are shown to whoever watches.
 func (a *Access) Emit(ctx context.Context, name string, payload json.RawMessage) error {
 	if a.Direct() {
 		return fault.New(fault.InvalidInput, "no_capability", "only a capability emits events")
@@ -206,6 +211,9 @@ func (a *Access) Emit(ctx context.Context, name string, payload json.RawMessage)
 	}
 	if !event.IsCustom(full) {
 		return fault.New(fault.InvalidInput, "bad_event_name", "event name %.64q: lower-case words joined by dots are wanted", name)
+	}
+	if form, registered := a.run.guest().tool.DurableEvents[full]; registered {
+		return a.keepEvent(ctx, full, form, payload)
 	}
 	return a.publish(ctx, full, payload)
 }
@@ -223,13 +231,10 @@ func (a *Access) Progress(ctx context.Context, kind string, payload json.RawMess
 	return a.publish(ctx, "tool."+kind, payload)
 }
 
-// publish shows what a capability says while it works. What may not be said ends its call.
+// publish shows what a capability says while it works.
 func (a *Access) publish(ctx context.Context, eventType string, payload json.RawMessage) error {
-	if guest := a.run.guest(); guest != nil {
-		if err := a.registry.withhold(ctx, guest, payload); err != nil {
-			guest.end(fault.From(err))
-			return err
-		}
+	if err := a.mayBeSaid(ctx, payload); err != nil {
+		return err
 	}
 	e := a.registry.event(a.run, eventType, payload)
 	if n := len(a.run.chain); n > 0 {
@@ -237,6 +242,19 @@ func (a *Access) publish(ctx context.Context, eventType string, payload json.Raw
 	}
 	a.registry.config.Session.Events.Publish(e)
 	return nil
+}
+
+// mayBeSaid ends the call of a capability that says what may not be said.
+func (a *Access) mayBeSaid(ctx context.Context, payload json.RawMessage) error {
+	guest := a.run.guest()
+	if guest == nil {
+		return nil
+	}
+	err := a.registry.withhold(ctx, guest, payload)
+	if err != nil {
+		guest.end(fault.From(err))
+	}
+	return err
 }
 
 // NoteRead records that this task has seen the file with the digest. What a

@@ -115,12 +115,11 @@ func (a *account) enter(now session.Usage) *fault.Error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.stored = now
-	bytes := a.stored.BytesOut + a.pending
 	switch {
 	case a.stored.Calls > a.limit.Calls:
 		return a.exhausted("budget_calls", "calls", "%s has had %d calls, its limit", a, a.limit.Calls)
-	case bytes >= a.limit.BytesOut:
-		return a.exhausted("budget_bytes", "bytes_out", "%s has put out %d bytes, its limit is %d", a, bytes, a.limit.BytesOut)
+	case a.full():
+		return a.outOfBytes()
 	case a.stored.Wall >= a.limit.Wall:
 		return a.outOfTime()
 	}
@@ -243,6 +242,26 @@ func (a *account) pay(n int64) error {
 	}
 	a.pending += n
 	return nil
+}
+
+// mayGoOn refuses a capability's further calls where a budget of bytes is used up: each
+// leaves events.
+func (r *Registry) mayGoOn(c *run) *fault.Error {
+	for _, a := range r.paying(c) {
+		a.mu.Lock()
+		full := a.full()
+		a.mu.Unlock()
+		if full {
+			return a.outOfBytes()
+		}
+	}
+	return nil
+}
+
+func (a *account) full() bool { return a.stored.BytesOut+a.pending >= a.limit.BytesOut }
+
+func (a *account) outOfBytes() *fault.Error {
+	return a.exhausted("budget_bytes", "bytes_out", "%s has put out all the bytes that it may, %d", a, a.limit.BytesOut)
 }
 
 func (a *account) giveBack(n int64) {

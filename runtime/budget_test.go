@@ -145,10 +145,10 @@ func TestBudgetOfBytes(t *testing.T) {
 func TestBudgetOfBytesOfCapability(t *testing.T) {
 	var nested []runtime.Envelope
 	r := rig.New(t, rig.Options{
-		Budgets: runtime.Budgets{Session: session.Usage{BytesOut: 1300}, Capability: session.Usage{BytesOut: 1000}},
+		Budgets: runtime.Budgets{Session: session.Usage{BytesOut: 20_000}, Capability: session.Usage{BytesOut: 15_000}},
 		Provider: rig.Guests{"a": func(ctx context.Context, access *runtime.Access, _ json.RawMessage) (any, error) {
 			for _, path := range []string{"one", "two"} {
-				nested = append(nested, rig.Call(ctx, access, "fs.write", object{"path": path, "content": strings.Repeat("x", 600)}))
+				nested = append(nested, rig.Call(ctx, access, "fs.write", object{"path": path, "content": strings.Repeat("x", 9000)}))
 			}
 			return object{}, nil
 		}},
@@ -158,12 +158,58 @@ func TestBudgetOfBytesOfCapability(t *testing.T) {
 		t.Fatal(nested[0].Error)
 	}
 	failed(t, nested[1], fault.ResourceExhausted, "budget_bytes")
+	want := 9000 + 2 + recorded(r, nested...) // what was written, the output {}, and the events of both calls
 	for _, account := range []string{"a", ""} {
-		if got := used(r, account).BytesOut; got != 600+2 { // what was written, and the output {}
-			t.Errorf("%q put out %d bytes", account, got)
+		if got := used(r, account).BytesOut; got != want {
+			t.Errorf("%q put out %d bytes, want %d", account, got, want)
 		}
 	}
-	r.Must("fs.write", object{"path": "three", "content": strings.Repeat("x", 600)}, nil) // the refused one took nothing from the session
+	r.Must("fs.write", object{"path": "three", "content": strings.Repeat("x", 4000)}, nil) // the refused one took nothing from the session
+}
+
+// recorded is what a capability pays for the events of calls that it made: 1 KiB each, and
+// their payloads.
+func recorded(r *rig.Rig, calls ...runtime.Envelope) (n int64) {
+	r.Helper()
+	for _, call := range calls {
+		for _, e := range r.Events(call.RunID) {
+			n += 1<<10 + int64(len(e.Payload))
+		}
+	}
+	return n
+}
+
+// G25: the events that a capability's calls leave end by its budget, also of calls that are
+// refused. What a person's agent calls itself goes on.
+func TestG25EventsOfCalls(t *testing.T) {
+	const limit = 50_000
+	for name, path := range map[string]string{"allowed": "a.txt", "denied": ".env", "wrong": "none/" + strings.Repeat("x/", 200)} {
+		t.Run(name, func(t *testing.T) {
+			var made []runtime.Envelope
+			r := rig.New(t, rig.Options{
+				Budgets: runtime.Budgets{Capability: session.Usage{BytesOut: limit}},
+				Provider: rig.Guests{"a": func(ctx context.Context, access *runtime.Access, _ json.RawMessage) (any, error) {
+					for range 900 {
+						made = append(made, rig.Call(ctx, access, "fs.read", object{"path": path}))
+					}
+					return object{}, nil
+				}},
+			})
+			r.Put("a.txt", "x")
+			r.Must("a.run", object{}, nil)
+			last := made[len(made)-1]
+			failed(t, last, fault.ResourceExhausted, "budget_bytes")
+			if got := r.Types(last.RunID); len(got) > 0 {
+				t.Errorf("a call beyond the budget is recorded: %v", got)
+			}
+			of := recorded(r, made...)
+			if want := of + 2; used(r, "a").BytesOut != want || used(r, "").BytesOut != want || of < limit || of > limit+20_000 {
+				t.Errorf("events of %d bytes are stored, %d and %d are counted", of, used(r, "a").BytesOut, used(r, "").BytesOut)
+			}
+			failed(t, r.Call("a.run", object{}), fault.ResourceExhausted, "budget_bytes")
+			r.Must("fs.read", object{"path": "a.txt"}, nil)
+		})
+	}
 }
 
 // An artifact that was refused halfway gives back what it had taken.

@@ -80,6 +80,19 @@ func (r *Registry) append(ctx context.Context, c *run, eventType string, payload
 	if c.tool.Unrecorded && eventType != event.PermissionDecided {
 		return nil
 	}
+	body, err := c.stored(payload)
+	if err != nil {
+		return err
+	}
+	giveBack := r.owe(c, body)
+	if _, err = r.config.Session.Events.Append(ctx, r.event(c, eventType, body), changes...); err != nil {
+		giveBack()
+	}
+	return err
+}
+
+// stored is what an event of this call says, with what tells which call it is.
+func (c *run) stored(payload map[string]any) (json.RawMessage, error) {
 	payload["run_id"], payload["tool"] = c.id, text.Head(c.tool.Name, 128)
 	if c.call.parent != nil {
 		payload["parent_run_id"] = c.call.parent.id
@@ -87,12 +100,7 @@ func (r *Registry) append(ctx context.Context, c *run, eventType string, payload
 	if c.tool.Owner.Digest != "" { // which bytes ran
 		payload["digest"] = c.tool.Owner.Digest
 	}
-	body, err := plainjson.Marshal(payload)
-	if err != nil {
-		return err
-	}
-	_, err = r.config.Session.Events.Append(ctx, r.event(c, eventType, body), changes...)
-	return err
+	return plainjson.Marshal(payload)
 }
 
 func (r *Registry) event(c *run, eventType string, payload json.RawMessage) event.Event {

@@ -21,6 +21,9 @@ type Tool struct {
 	Owner permission.Caller
 	// Capability is the id of the owning capability, built-in ones included.
 	Capability string
+	// DurableEvents are the types of the capability's own events that are stored, each with
+	// the JSON Schema of what it says, as a person accepted them.
+	DurableEvents map[string]json.RawMessage
 	// Unrecorded tools leave no tool.* events; what they do is recorded by its type.
 	Unrecorded bool
 	// DirectOnly tools are for a person and their agent: no capability can call them.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -155,6 +156,8 @@ func (a *app) checkShared(at place, path string, content []byte) ([]permission.R
 		return permission.CheckRules(at.project.Shared(path), content, paths)
 	case "capabilities.yaml":
 		return nil, capabilities.CheckSettings(at.project.Shared(path), content)
+	case capabilities.LockFile:
+		return nil, capabilities.CheckLockText(at.project.Shared(path), content)
 	}
 	return nil, nil
 }
@@ -217,7 +220,7 @@ func (a *app) accept(ctx context.Context, at place, accepted *permission.Accepta
 	return appendEvent(ctx, events, event.ProjectAccepted, map[string]any{"files": pending})
 }
 
-// acceptWritten accepts what `air init` itself has written.
+// acceptWritten accepts what air itself has written, beside what was accepted before.
 func acceptWritten(p home.Project, created []string) error {
 	if len(created) == 0 {
 		return nil
@@ -226,15 +229,11 @@ func acceptWritten(p home.Project, created []string) error {
 	for _, f := range created {
 		written[filepath.Join(p.Root, f)] = true
 	}
-	accepted, _, all, err := pendingFiles(p)
+	accepted, pending, all, err := pendingFiles(p)
 	if err != nil {
 		return err
 	}
-	var own []permission.SharedFile
-	for _, f := range all {
-		if written[p.Shared(f.Path)] {
-			own = append(own, f)
-		}
-	}
-	return accepted.Accept(own)
+	return accepted.Accept(slices.DeleteFunc(all, func(f permission.SharedFile) bool {
+		return slices.Contains(pending, f) && !written[p.Shared(f.Path)]
+	}))
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/oci"
 	"github.com/aircoding/air/runtime/engine"
 )
 
@@ -96,6 +98,18 @@ func yesNo(b bool) string {
 	return "no"
 }
 
+// pruneDownloads removes what was pulled so long ago, or all of it.
+func (a *app) pruneDownloads(ctx context.Context, unused time.Duration, all bool) (freed int64, err error) {
+	at, err := a.place()
+	if err != nil {
+		return 0, err
+	}
+	if all {
+		unused = 0
+	}
+	return oci.PruneDownloads(ctx, at.home.Path("cache", "plugins"), unused)
+}
+
 func (a *app) cachePruneCommand() *cobra.Command {
 	var (
 		unused  time.Duration
@@ -104,9 +118,10 @@ func (a *app) cachePruneCommand() *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use:   "prune",
-		Short: "Remove compiled modules that were not used for long",
+		Short: "Remove compiled modules and downloads that were not used for long",
 		Long: "Remove compiled modules that were not used for --unused-for, then the longest unused until the rest is no larger\n" +
-			"than --max-mb. A module that is needed again is compiled again.",
+			"than --max-mb. A module that is needed again is compiled again. Downloads as old go as well: what is installed has\n" +
+			"bytes of its own.",
 		Example: "  air cache prune --unused-for 168h --max-mb 500",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -126,6 +141,13 @@ func (a *app) cachePruneCommand() *cobra.Command {
 			entries, err := cache.Prune(maxSize*1e6, unused, time.Now())
 			if err != nil {
 				return fault.IO("pruning the compile cache", err)
+			}
+			freed, err := a.pruneDownloads(cmd.Context(), unused, all)
+			if err != nil {
+				return err
+			}
+			if freed > 0 {
+				a.note("removed %s of downloads", sizeWord(freed))
 			}
 			removed := cachedModules(entries)
 			if len(removed) == 0 {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/aircoding/air/capabilities"
 	"github.com/aircoding/air/internal/fault"
 )
 
@@ -72,7 +71,7 @@ func (a *app) completeInstalled(cmd *cobra.Command, args []string, prefix string
 	if err != nil || len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	installed, err := capabilities.OpenStore(at.home.Path("capabilities")).List()
+	installed, err := store(at).List()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}

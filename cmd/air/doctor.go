@@ -1,128 +1,111 @@
 package main
 
 import (
-	"fmt"
-	"io"
-	"strings"
+	"context"
+	"errors"
+	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/aircoding/air/capabilities"
+	"github.com/aircoding/air/doctor"
 	"github.com/aircoding/air/internal/fault"
-	"github.com/aircoding/air/runtime/sandbox"
+	"github.com/aircoding/air/runtime/event"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
-	var tryEscapes bool
+	var escapes, fix, yes bool
 	c := &cobra.Command{
-		Use:   "doctor --sandbox",
-		Short: "Say what holds on this machine",
-		Long: "Start a worker and a sandboxed command, try each known way out of them from the inside, and say what refused it.\n" +
-			"Ends with 1 where something was not refused or could not be tried. Nothing is tried that would outlast the attempt.",
-		Args: cobra.NoArgs,
+		Use:   "doctor [ID[@DIGEST]...]",
+		Short: "Say what this machine lacks, and install it",
+		Long: "Look for what air itself wants, and for what the capabilities want that are named, or else that are enabled in\n" +
+			"this project. Ends with 1 where something that is required is missing.\n\n" +
+			"--fix shows the commands of apt-get, npm and go that install what is missing, asks, and runs them. A capability\n" +
+			"only names packages: nothing that it writes is run, credentials are never installed, and what takes root is\n" +
+			"left to you where you are not.\n\n" +
+			"--sandbox starts a worker and a sandboxed command, tries each known way out of them from the inside, and says\n" +
+			"what refused it. It ends with 1 where something was not refused or could not be tried. Nothing is tried that\n" +
+			"would outlast the attempt.",
+		Example:           "air doctor\nair doctor acme-words --fix",
+		ValidArgsFunction: a.completeInstalled,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !tryEscapes {
-				return fault.New(fault.InvalidInput, "usage", "nothing to examine").WithHint("air doctor --sandbox")
+			if !escapes {
+				return a.checkUp(cmd.Context(), args, fix, yes)
 			}
-			report := sandbox.Check(cmd.Context())
-			if err := cmd.Context().Err(); err != nil {
-				return err
+			if fix || len(args) > 0 {
+				return fault.New(fault.InvalidInput, "usage", "--sandbox is about the machine: it takes no ID and fixes nothing")
 			}
-			if err := a.print(examined(report), func(w io.Writer) { writeReport(w, report) }); err != nil {
-				return err
-			}
-			return whatEscaped(report)
+			return a.tryEscapes(cmd.Context())
 		},
 	}
-	c.Flags().BoolVar(&tryEscapes, "sandbox", false, "try to escape from workers and from sandboxed commands")
+	c.Flags().BoolVar(&fix, "fix", false, "show what would install what is missing, and ask")
+	c.Flags().BoolVar(&yes, "yes", false, "with --fix: run what is shown without asking")
+	c.Flags().BoolVar(&escapes, "sandbox", false, "try to escape from workers and from sandboxed commands")
 	return c
 }
 
-// examined is a report for scripts.
-func examined(r sandbox.Report) any {
-	type tier struct {
-		Held   bool   `json:"held"`
-		Reason string `json:"reason"`
-	}
-	type row struct {
-		Profile string `json:"profile"`
-		Attempt string `json:"attempt"`
-		Tried   bool   `json:"tried"`
-		Refused bool   `json:"refused"`
-		How     string `json:"how"`
-	}
-	out := struct {
-		Kernel   string `json:"kernel"`
-		Landlock int    `json:"landlock_abi"`
-		Worker   tier   `json:"worker"`
-		Command  tier   `json:"command"`
-		Attempts []row  `json:"attempts"`
-	}{r.Kernel, r.Landlock, tier{r.Worker.Held, r.Worker.Reason}, tier{r.Command.Held, r.Command.Reason}, []row{}}
-	for _, one := range r.Rows {
-		out.Attempts = append(out.Attempts, row{one.Profile, one.Attempt, tried(one), one.Refused, one.How})
-	}
-	return out
+// checkup is what doctor found and did.
+type checkup struct {
+	Air          []capabilities.Verdict `json:"air"`
+	Capabilities []wants                `json:"capabilities"`
+	Plan         *doctor.Plan           `json:"plan,omitempty"` // of --fix, before it was carried out
+	Installed    []doctor.Outcome       `json:"installed,omitempty"`
+
+	needs []doctor.Need
 }
 
-func writeReport(w io.Writer, r sandbox.Report) {
-	fmt.Fprintf(w, "worker   %s: %s\n", held(r.Worker), oneLine(r.Worker.Reason))
-	fmt.Fprintf(w, "command  %s: %s\n\n", held(r.Command), oneLine(r.Command.Reason))
-	var rows [][]string
-	for _, one := range r.Rows {
-		result := "refused"
-		switch {
-		case !tried(one):
-			result = "not tried"
-		case !one.Refused:
-			result = "POSSIBLE"
-		}
-		rows = append(rows, []string{one.Profile, one.Attempt, result, one.How})
-	}
-	table(w, []string{"PROFILE", "ATTEMPT", "RESULT", "HOW"}, rows)
-	fmt.Fprintf(w, "\n%s\n", summary(r))
+// wants is what one capability wants of the machine.
+type wants struct {
+	ID           string                 `json:"capability_id"`
+	Version      string                 `json:"version,omitempty"`
+	Digest       string                 `json:"digest,omitempty"`
+	Error        string                 `json:"error,omitempty"` // why it cannot be read
+	Dependencies []capabilities.Verdict `json:"dependencies"`
 }
 
-// summary is the outcome of a check in one line.
-func summary(r sandbox.Report) string {
-	untried := 0
-	for _, one := range r.Rows {
-		if !tried(one) {
-			untried++
-		}
+// checkUp looks, installs what a person agrees to, and looks again.
+func (a *app) checkUp(ctx context.Context, args []string, fix, yes bool) error {
+	at, err := a.place()
+	if err != nil {
+		return err
 	}
-	possible := len(r.Escaped()) - untried
-	said := counted(len(r.Rows)-untried, "attempt")
-	switch {
-	case possible > 0:
-		said += fmt.Sprintf(", %d NOT REFUSED", possible)
-	case len(r.Rows) > untried:
-		said += ", all refused"
+	events, err := a.projectEvents(at)
+	if err != nil {
+		return err
 	}
-	if untried > 0 {
-		said += fmt.Sprintf("; %d could not be tried", untried)
+	if err := appendEvent(ctx, events, event.DoctorStarted, map[string]any{"capabilities": args, "fix": fix}); err != nil {
+		return err
 	}
-	return said
+	found, err := a.lookAround(ctx, at, args)
+	if err == nil && fix {
+		found, err = a.fixIt(ctx, at, args, found, yes)
+	}
+	err = errors.Join(err, appendEvent(context.WithoutCancel(ctx), events, event.DoctorCompleted, found.facts()))
+	if err != nil {
+		return err
+	}
+	if err := a.print(found, found.write); err != nil {
+		return err
+	}
+	return found.verdict()
 }
 
-// tried tells whether an attempt was made: what holds is not known otherwise. One row
-// stands for all attempts of a profile where none could be made.
-func tried(one sandbox.Row) bool {
-	return one.Attempt != "all" && !strings.HasPrefix(one.How, "not tried: ")
-}
-
-func held(t sandbox.Tier) string {
-	if t.Held {
-		return "holds"
+// fixIt shows what would install what is missing, asks, runs it and looks again.
+func (a *app) fixIt(ctx context.Context, at place, args []string, found checkup, yes bool) (checkup, error) {
+	plan := doctor.NewPlan(found.needs).For(os.Geteuid() == 0)
+	found.Plan = &plan
+	if err := plan.Write(a.stderr); err != nil || len(plan.Steps) == 0 {
+		return found, err
 	}
-	return "does not hold"
-}
-
-// whatEscaped is the error of a check that found something. The answer lists it already.
-func whatEscaped(r sandbox.Report) error {
-	switch n := len(r.Escaped()); {
-	case n > 0:
-		return &shownError{fault.New(fault.Unavailable, "sandbox", "%d attempts to escape were not refused, or not tried", n)}
-	case !r.Worker.Held || !r.Command.Held:
-		return &shownError{fault.New(fault.Unavailable, "sandbox", "a profile does not hold on this machine")}
+	if err := a.confirm(ctx, "Run "+counted(len(plan.Steps), "command")+"?", yes); err != nil {
+		return found, err
 	}
-	return nil
+	installed, err := a.doctor(at).Install(ctx, plan, a.stderr)
+	if err != nil {
+		found.Installed = installed
+		return found, err
+	}
+	found, err = a.lookAround(ctx, at, args)
+	found.Plan, found.Installed = &plan, installed
+	return found, err
 }

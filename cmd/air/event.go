@@ -106,10 +106,11 @@ func checkTypes(types []string) error {
 
 // eventLine is one event on one line: time, type, who, and the fact that matters.
 func eventLine(e event.Event) string {
-	who := e.Source.ID
-	if len(e.Route) > 0 {
-		who = strings.Join(e.Route, " > ") + " > " + who
+	route := e.Route
+	if last := len(route) - 1; last < 0 || route[last] != e.Source.ID { // a capability that emits ends its own route
+		route = append(slices.Clone(route), e.Source.ID)
 	}
+	who := strings.Join(route, " > ")
 	return oneLine(strings.TrimRight(fmt.Sprintf("%s  %-22s %-24s %s", e.Timestamp.Local().Format("15:04:05.000"), e.Type, who, fact(e)), " "))
 }
 
@@ -128,6 +129,7 @@ type facts struct {
 	File       string                      `json:"file"`
 	Files      json.RawMessage             `json:"files"` // accepted ones, or how many were restored
 	Name       string                      `json:"name"`
+	Data       json.RawMessage             `json:"data"` // what a capability says
 	UndoneRun  string                      `json:"undone_run_id"`
 	UndoneTool string                      `json:"undone_tool"`
 }
@@ -157,6 +159,8 @@ func fact(e event.Event) string {
 		return p.Name
 	}
 	switch {
+	case event.IsCustom(e.Type):
+		return string(p.Data)
 	case p.Error != nil:
 		return fmt.Sprintf("%s: %s", p.Error.Kind, p.Error.Message)
 	case len(p.Decisions) > 0:

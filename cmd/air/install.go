@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -20,20 +21,28 @@ func (a *app) installCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			bundle, err := capabilities.OpenDir(args[0])
+			installed, err := a.installFolder(cmd.Context(), at, args[0])
 			if err != nil {
 				return err
 			}
-			absolute, err := filepath.Abs(args[0])
-			if err != nil {
-				return err
-			}
-			installed, err := capabilities.OpenStore(at.home.Path("capabilities")).Place(cmd.Context(), bundle, capabilities.Source{Kind: "local_path", Path: absolute})
-			if err != nil {
-				return err
-			}
-			a.compileAhead(cmd.Context(), at, installed)
 			return a.printInstalled(installed)
 		},
 	}
+}
+
+// installFolder copies the capability in a folder into the install store.
+func (a *app) installFolder(ctx context.Context, at place, dir string) (capabilities.Installed, error) {
+	bundle, err := capabilities.OpenDir(dir)
+	if err != nil {
+		return capabilities.Installed{}, err
+	}
+	absolute, err := filepath.Abs(dir)
+	if err != nil {
+		return capabilities.Installed{}, err
+	}
+	installed, err := store(at).Place(ctx, bundle, capabilities.Source{Kind: "local_path", Path: absolute})
+	if err == nil {
+		a.compileAhead(ctx, at, installed)
+	}
+	return installed, err
 }

@@ -112,7 +112,7 @@ func printError(w io.Writer, e *fault.Error, logged string) {
 
 // toldDetails are those that help whoever reads the error, by what is written before them.
 var toldDetails = []struct{ key, title string }{
-	{"effects", "asked"}, {"diff", "diff"}, {"withheld", "withheld"}, {"still_changed", "still changed"}, {"paths", "paths"},
+	{"reasons", "because"}, {"effects", "asked"}, {"diff", "diff"}, {"withheld", "withheld"}, {"still_changed", "still changed"}, {"paths", "paths"},
 }
 
 // maxDetail bounds the lines of a detail that are written, and maxDetailBytes their bytes.

@@ -40,6 +40,8 @@ func (a *app) pushCommand() *cobra.Command {
 		},
 	}
 	transport.add(c)
+	c.Flags().StringVar(&options.Compress, "compress", "", "send the module compressed: zstd; the digest is then another one")
+	complete(c, "compress", "zstd")
 	c.Flags().BoolVar(&options.Force, "force", false, "move a tag that points to something else")
 	return c
 }

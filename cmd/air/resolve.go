@@ -53,12 +53,12 @@ func (a *app) pullAside(ctx context.Context, at place, ref string, transport *tr
 	}
 	a.later(func() error { return os.RemoveAll(aside) })
 	store := capabilities.OpenStore(aside)
-	placed, err := store.PlacePulled(ctx, pulled)
+	placed, err := store.PlacePulled(ctx, pulled, nil)
 	if err != nil {
 		return capabilities.Found{}, err
 	}
 	bundle, err := store.Verify(placed.CapabilityID, placed.Digest)
-	return capabilities.Found{Bundle: bundle, Source: placed.Source, TrustLevel: capabilities.Untrusted}, err
+	return capabilities.Found{Bundle: bundle, Source: placed.Source, TrustLevel: capabilities.Untrusted, Reference: placed.Reference}, err
 }
 
 const asidePrefix = "aside-"

@@ -57,8 +57,9 @@ func (a *app) root() *cobra.Command {
 		a.initCommand(), a.acceptCommand(),
 		a.newCommand(), a.buildCommand(), a.validateCommand(), a.inspectCommand(),
 		a.runCommand(), a.callCommand(), a.toolCommand(),
-		a.pushCommand(), a.pullCommand(), a.installCommand(),
-		a.lsCommand(), a.enableCommand(), a.disableCommand(), a.rmCommand(),
+		a.pushCommand(), a.pullCommand(), a.installCommand(), a.saveCommand(), a.loadCommand(),
+		a.lsCommand(), a.enableCommand(), a.disableCommand(), a.updateCommand(), a.rollbackCommand(), a.lockCommand(), a.rmCommand(),
+		a.signCommand(), a.verifyCommand(), a.trustCommand(), a.loginCommand(), a.logoutCommand(),
 		a.eventCommand(), a.artifactCommand(), a.sessionCommand(), a.taskCommand(), a.workspaceCommand(), a.undoCommand(),
 		a.permissionCommand(), a.secretCommand(), a.registryCommand(), a.cacheCommand(), a.doctorCommand(), a.versionCommand(), completionCommand(),
 	)

@@ -25,14 +25,19 @@ func (f *transportFlags) add(c *cobra.Command) {
 // ociClient speaks to the registry of a reference.
 func (a *app) ociClient(at place, ref string, flags *transportFlags) *oci.Client {
 	parsed, _ := oci.ParseReference(ref) // a bad one is refused when it is used
-	return oci.NewClient(oci.Options{
-		PlainHTTP: flags.plainHTTP || slices.Contains(at.config.PlainHTTP, parsed.Registry),
+	return oci.NewClient(a.ociOptions(at, parsed.Registry, flags))
+}
+
+// ociOptions say how the registry at a host is spoken to.
+func (a *app) ociOptions(at place, host string, flags *transportFlags) oci.Options {
+	return oci.Options{
+		PlainHTTP: flags.plainHTTP || slices.Contains(at.config.PlainHTTP, host),
 		Insecure:  flags.insecure,
 		CAFile:    flags.caFile,
 		CacheDir:  at.home.Path("cache", "plugins"),
 		Progress:  a.bars(),
 		Log:       a.stderr,
-	})
+	}
 }
 
 // bars draws transfers on a terminal.

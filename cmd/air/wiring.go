@@ -14,6 +14,7 @@ import (
 	"github.com/aircoding/air/builtin/shell"
 	"github.com/aircoding/air/builtin/undo"
 	"github.com/aircoding/air/capabilities"
+	"github.com/aircoding/air/doctor"
 	"github.com/aircoding/air/runtime"
 	"github.com/aircoding/air/runtime/backup"
 	"github.com/aircoding/air/runtime/command"
@@ -121,13 +122,28 @@ func (a *app) lifecycle(at place) (*capabilities.Lifecycle, error) {
 	if err != nil {
 		return nil, err
 	}
+	policy, err := capabilities.ParsePolicy(at.home.Path("config.yaml"), at.config.Policy)
+	if err != nil {
+		return nil, err
+	}
+	signatures := judgeSignatures(at)
 	return capabilities.New(capabilities.LifecycleConfig{
-		Store:             capabilities.OpenStore(at.home.Path("capabilities")),
+		Store:             store(at),
 		Project:           at.project,
 		Events:            events,
 		Accepted:          func(content []byte) bool { return accepted.Covers("capabilities.yaml", content) },
+		AcceptedLock:      func(content []byte) bool { return accepted.Covers(capabilities.LockFile, content) },
+		Signer:            signatures.signer,
+		WhyUnsigned:       signatures.whyUnsigned,
+		Policy:            policy,
+		Dependencies:      a.doctor(at).Check,
 		NewImplementation: newGuest(a.pool(at)),
 	})
+}
+
+// doctor looks at this machine, and takes no program of the project for one of it.
+func (a *app) doctor(at place) *doctor.Doctor {
+	return doctor.New(doctor.Config{Getenv: a.getenv, Root: at.project.Root})
 }
 
 // projectLifecycle is lifecycle for verbs that need a project.

@@ -35,6 +35,8 @@ var layers = map[string][]string{
 	"runtime/engine/…":          {"internal/…", "hostabi", "runtime", "runtime/permission", "runtime/sandbox", "runtime/engine/…"},
 	"capabilities":              {"internal/…", "hostabi", "oci", "resources", "runtime", "runtime/event", "runtime/permission"},
 	"builtin/…":                 {"internal/…", "runtime", "runtime/artifact", "runtime/backup", "runtime/permission", "runtime/command"},
+	"trust":                     {"internal/…"},
+	"doctor":                    {"internal/…", "capabilities"},
 	"cmd/air":                   {"…"},
 	"wasmtests/…":               {"internal/…", "hostabi", "wasmtests/…"},
 }
@@ -52,27 +54,30 @@ var outOfReach = map[string][]string{
 
 // doors says which package opens each dependency. More than one needs its reason here.
 var doors = map[string][]string{
-	"cuelabs.dev/go/oci/ociregistry":                {"oci"},
-	"github.com/bmatcuk/doublestar/v4":              {"internal/glob"},
-	"github.com/elastic/go-seccomp-bpf":             {"runtime/sandbox"},
-	"github.com/gabriel-vasile/mimetype":            {"internal/mediatype"},
-	"github.com/google/go-containerregistry":        {"oci"},
-	"github.com/google/uuid":                        {"internal/ids"},
-	"github.com/gowebpki/jcs":                       {"internal/canon"},
-	"github.com/landlock-lsm/go-landlock":           {"runtime/sandbox"},
-	"github.com/opencontainers/image-spec":          {"oci"},
-	"github.com/rogpeppe/go-internal":               {"cmd/air"},
-	"github.com/santhosh-tekuri/jsonschema/v6":      {"internal/schema"},
-	"github.com/spf13/cobra":                        {"cmd/air"},
-	"github.com/spf13/pflag":                        {"cmd/air"}, // cobra's own flags, for the reference of commands
-	"github.com/spf13/viper":                        {"internal/config"},
-	"github.com/tetratelabs/wazero":                 {"runtime/engine/wazero"},
-	"github.com/vbauerster/mpb/v8":                  {"internal/progress"},
-	"go.yaml.in/yaml/v3":                            {"internal/yamldoc"},
-	"kernel.org/pub/linux/libs/security/libcap/psx": {"runtime/sandbox"},
-	"modernc.org/sqlite":                            {"internal/sqlite"},
-	"mvdan.cc/sh/v3":                                {"runtime/command", "runtime/command/interpret"}, // the analysis, and the interpreter
+	"cuelabs.dev/go/oci/ociregistry":                    {"oci"},
+	"github.com/bmatcuk/doublestar/v4":                  {"internal/glob"},
+	"github.com/elastic/go-seccomp-bpf":                 {"runtime/sandbox"},
+	"github.com/gabriel-vasile/mimetype":                {"internal/mediatype"},
+	"github.com/google/go-containerregistry":            {"oci"},
+	"github.com/google/uuid":                            {"internal/ids"},
+	"github.com/gowebpki/jcs":                           {"internal/canon"},
+	"github.com/landlock-lsm/go-landlock":               {"runtime/sandbox"},
+	"github.com/opencontainers/image-spec":              {"oci"},
+	"github.com/rogpeppe/go-internal":                   {"cmd/air"},
+	"github.com/santhosh-tekuri/jsonschema/v6":          {"internal/schema"},
+	"github.com/spf13/cobra":                            {"cmd/air"},
+	"github.com/spf13/pflag":                            {"cmd/air"}, // cobra's own flags, for the reference of commands
+	"github.com/spf13/viper":                            {"internal/config"},
+	"github.com/tetratelabs/wazero":                     {"runtime/engine/wazero"},
+	"github.com/vbauerster/mpb/v8":                      {"internal/progress"},
+	"github.com/klauspost/compress":                     {"oci"},
+	"github.com/secure-systems-lab/go-securesystemslib": {"trust"},
+	"go.yaml.in/yaml/v3":                                {"internal/yamldoc"},
+	"kernel.org/pub/linux/libs/security/libcap/psx":     {"runtime/sandbox"},
+	"modernc.org/sqlite":                                {"internal/sqlite"},
+	"mvdan.cc/sh/v3":                                    {"runtime/command", "runtime/command/interpret"}, // the analysis, and the interpreter
 	// What the Go project itself maintains beside the standard library, where needed.
+	"golang.org/x/mod":  {"capabilities"},    // the order of versions
 	"golang.org/x/net":  {"runtime/sandbox"}, // the assembler of packet filters
 	"golang.org/x/sync": {"…"},
 	"golang.org/x/sys":  {"…"},

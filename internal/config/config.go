@@ -27,6 +27,9 @@ type Config struct {
 	Prompt bool
 	// Budgets are the limits of what calls use in a session.
 	Budgets Budgets
+	// Policy is what the person forbids of capabilities in all projects, as it stands in the
+	// file. This package does not look into it.
+	Policy json.RawMessage
 }
 
 // modes from the strictest to the loosest.
@@ -45,7 +48,7 @@ func Load(dir string, getenv func(string) string) (Config, error) {
 	v.SetDefault("plain_http", []string{})
 	v.SetDefault("prompt", true)
 	path := filepath.Join(dir, fileName)
-	budgets, err := mergeFile(v, path)
+	f, err := mergeFile(v, path)
 	if err != nil {
 		return Config{}, err
 	}
@@ -56,7 +59,7 @@ func Load(dir string, getenv func(string) string) (Config, error) {
 	if err := override(v, getenv); err != nil {
 		return Config{}, err
 	}
-	c := Config{Mode: v.GetString("mode"), PlainHTTP: list(v.Get("plain_http")), Prompt: v.GetBool("prompt"), Budgets: budgets}
+	c := Config{Mode: v.GetString("mode"), PlainHTTP: list(v.Get("plain_http")), Prompt: v.GetBool("prompt"), Budgets: f.Budgets, Policy: f.Policy}
 	return c, checkOverride(c.Mode, fileMode)
 }
 
@@ -67,39 +70,41 @@ type file struct {
 	PlainHTTP     *[]string `json:"plain_http,omitempty"`
 	Prompt        *bool     `json:"prompt,omitempty"`
 	Budgets       Budgets   `json:"budgets"`
+
+	Policy json.RawMessage `json:"policy,omitempty"`
 }
 
-// mergeFile returns the budgets by themselves: they come from the file alone, as a
+// mergeFile returns the file besides: budgets and policy come from it alone, as a
 // repository can bring along an environment.
-func mergeFile(v *viper.Viper, path string) (Budgets, error) {
+func mergeFile(v *viper.Viper, path string) (file, error) {
 	text, err := regular.Read(path, maxFile, true)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return Budgets{}, nil
+		return file{}, nil
 	case errors.Is(err, regular.ErrNot), errors.Is(err, regular.ErrTooLarge):
-		return Budgets{}, invalid("%w", err)
+		return file{}, invalid("%w", err)
 	case err != nil:
-		return Budgets{}, fault.IO("reading the configuration", err)
+		return file{}, fault.IO("reading the configuration", err)
 	}
 	f := file{SchemaVersion: 1}
 	if _, _, err := yamldoc.Decode(text, &f); err != nil {
-		return Budgets{}, invalid("%s: %w", path, err)
+		return file{}, invalid("%s: %w", path, err)
 	}
 	if f.SchemaVersion != 1 {
-		return Budgets{}, invalid("%s: schema_version is %d, this air knows 1", path, f.SchemaVersion)
+		return file{}, invalid("%s: schema_version is %d, this air knows 1", path, f.SchemaVersion)
 	}
 	if err := f.Budgets.check(path); err != nil {
-		return Budgets{}, err
+		return file{}, err
 	}
 	doc, err := json.Marshal(f)
 	if err != nil {
-		return Budgets{}, err
+		return file{}, err
 	}
 	var settings map[string]any
 	if err := json.Unmarshal(doc, &settings); err != nil {
-		return Budgets{}, err
+		return file{}, err
 	}
-	return f.Budgets, v.MergeConfigMap(settings)
+	return f, v.MergeConfigMap(settings)
 }
 
 // override takes what the environment sets; an empty variable sets nothing.

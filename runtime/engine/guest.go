@@ -81,6 +81,8 @@ func (a *accessCalls) Emit(ctx context.Context, kind int32, payload []byte) host
 		return 0
 	case envelope.Error.Kind == fault.ResourceExhausted:
 		return hostabi.EQUOTA
+	case envelope.Error.Code == "event_too_large":
+		return hostabi.E2BIG
 	}
 	return hostabi.EBADSTATE
 }

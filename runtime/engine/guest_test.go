@@ -97,11 +97,15 @@ func TestEmit(t *testing.T) {
 }
 
 func TestEmitThatIsRefused(t *testing.T) {
-	for kind, code := range map[fault.Kind]hostabi.Code{fault.PermissionDenied: hostabi.EBADSTATE, fault.ResourceExhausted: hostabi.EQUOTA} {
-		r := &registry{errors: map[string]*fault.Error{"event.emit": fault.New(kind, "x", "y")}}
+	for refusal, code := range map[*fault.Error]hostabi.Code{
+		fault.New(fault.PermissionDenied, "x", "y"):           hostabi.EBADSTATE,
+		fault.New(fault.ResourceExhausted, "x", "y"):          hostabi.EQUOTA,
+		fault.New(fault.InvalidInput, "event_too_large", "y"): hostabi.E2BIG,
+	} {
+		r := &registry{errors: map[string]*fault.Error{"event.emit": refusal}}
 		calls := &accessCalls{call: r.call}
 		if got := calls.Emit(t.Context(), hostabi.EmitLog, []byte(`{"msg":"x"}`)); got != code || calls.failed != nil {
-			t.Errorf("%s: code %d, failed %v", kind, got, calls.failed)
+			t.Errorf("%s: code %d, failed %v", refusal.Kind, got, calls.failed)
 		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"slices"
 	"unicode/utf8"
 
 	"github.com/aircoding/air/internal/fault"
@@ -22,10 +21,31 @@ const maxPayload = 256 << 10
 // The changes use nothing but their transaction. The payload is stored, and returned,
 // without secrets.
 func (s *Store) Append(ctx context.Context, e Event, changes ...func(*sql.Tx) error) (Event, error) {
-	if err := s.checkDurable(e); err != nil {
+	if !IsDurable(e.Type) {
+		return Event{}, unknownType(e.Type)
+	}
+	return s.append(ctx, e, changes)
+}
+
+// AppendCustom is Append for a capability's own event. Whoever calls it has made sure that
+// a person accepted its type and that the payload is of the form that they accepted.
+func (s *Store) AppendCustom(ctx context.Context, e Event, changes ...func(*sql.Tx) error) (Event, error) {
+	if !IsCustom(e.Type) {
+		return Event{}, unknownType(e.Type)
+	}
+	return s.append(ctx, e, changes)
+}
+
+func unknownType(eventType string) error {
+	return fault.New(fault.InvalidInput, "unknown_event", "event type %.128q is not one that is stored", eventType).
+		WithHint("a capability's own event is stored where the project's capabilities.yaml registers its type and that was accepted")
+}
+
+func (s *Store) append(ctx context.Context, e Event, changes []func(*sql.Tx) error) (Event, error) {
+	err := checkPayload(e)
+	if err != nil {
 		return Event{}, err
 	}
-	var err error
 	if e.Payload, err = s.redact(e.Payload); err != nil {
 		return Event{}, err
 	}
@@ -49,11 +69,8 @@ func (s *Store) Append(ctx context.Context, e Event, changes ...func(*sql.Tx) er
 	return e, nil
 }
 
-func (s *Store) checkDurable(e Event) error {
+func checkPayload(e Event) error {
 	switch {
-	case !s.isDurable(e.Type):
-		return fault.New(fault.InvalidInput, "unknown_event", "event type %.128q is not one that is stored", e.Type).
-			WithHint("a capability's own event is stored where the project's capabilities.yaml registers its type and that was accepted")
 	case len(e.Payload) > maxPayload:
 		return fault.New(fault.ResourceExhausted, "payload_size", "payload of %s has %d bytes, the limit is %d", e.Type, len(e.Payload), maxPayload).
 			WithHint("store the content as an artifact and name that in the event")
@@ -61,10 +78,6 @@ func (s *Store) checkDurable(e Event) error {
 		return fault.New(fault.InvalidInput, "bad_payload", "payload of %s is not JSON in UTF-8", e.Type)
 	}
 	return nil
-}
-
-func (s *Store) isDurable(eventType string) bool {
-	return IsDurable(eventType) || IsCustom(eventType) && slices.Contains(s.options.Durable, eventType)
 }
 
 func (s *Store) complete(e Event) Event {

@@ -64,17 +64,24 @@ const (
 	PermissionGranted   = "permission.granted"
 	PermissionRevoked   = "permission.revoked"
 
-	CapabilityDiscovered = "capability.discovered"
-	CapabilityValidated  = "capability.validated"
-	CapabilityEnabled    = "capability.enabled"
-	CapabilityRegistered = "capability.registered"
-	CapabilityActivated  = "capability.activated"
-	CapabilityDisabled   = "capability.disabled"
-	CapabilityFailed     = "capability.failed"
-	CapabilityUpdated    = "capability.updated"
-	CapabilityRemoved    = "capability.removed"
+	CapabilityDiscovered    = "capability.discovered"
+	CapabilityValidated     = "capability.validated"
+	CapabilityDoctorChecked = "capability.doctor_checked"
+	CapabilityEnabled       = "capability.enabled"
+	CapabilityRegistered    = "capability.registered"
+	CapabilityActivated     = "capability.activated"
+	CapabilityDisabled      = "capability.disabled"
+	CapabilityFailed        = "capability.failed"
+	CapabilityUpdated       = "capability.updated"
+	CapabilityRemoved       = "capability.removed"
 
 	ProjectAccepted = "project.accepted"
+	LockRepinned    = "project.lock.repinned"
+
+	TrustChanged = "trust.changed"
+
+	DoctorStarted   = "doctor.started"
+	DoctorCompleted = "doctor.completed"
 
 	SecretSet     = "secret.set"
 	SecretRemoved = "secret.removed"
@@ -89,9 +96,10 @@ var durable = []string{
 	ArtifactCreated,
 	BackupCreated, BackupRestored,
 	PermissionRequested, PermissionDecided, PermissionGranted, PermissionRevoked,
-	CapabilityDiscovered, CapabilityValidated, CapabilityEnabled, CapabilityRegistered, CapabilityActivated,
+	CapabilityDiscovered, CapabilityValidated, CapabilityDoctorChecked, CapabilityEnabled, CapabilityRegistered, CapabilityActivated,
 	CapabilityDisabled, CapabilityFailed, CapabilityUpdated, CapabilityRemoved,
-	ProjectAccepted,
+	ProjectAccepted, LockRepinned, TrustChanged,
+	DoctorStarted, DoctorCompleted,
 	SecretSet, SecretRemoved,
 }
 

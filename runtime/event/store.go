@@ -17,8 +17,6 @@ type Options struct {
 	ProjectID string // filled into events that name no project
 	HeadDir   string // where the heads of chains lie: ~/.air/keys/heads
 	Clock     func() time.Time
-	// Durable are the custom types that a person accepted to be stored.
-	Durable []string
 	// Redactor knows the secrets of the person as they are now; where it fails nothing is
 	// stored or shown. nil: secrets are known by their form and name alone.
 	Redactor func() (*redact.Redactor, error)

@@ -55,24 +55,21 @@ func TestAppendFillsIn(t *testing.T) {
 func TestAppendRefuses(t *testing.T) {
 	big := json.RawMessage(`"` + strings.Repeat("x", maxPayload) + `"`)
 	for name, c := range map[string]struct {
-		options Options
-		event   Event
-		kind    fault.Kind
-		code    string
+		event Event
+		kind  fault.Kind
+		code  string
 	}{
 		"no type":           {event: Event{}, kind: fault.InvalidInput, code: "unknown_event"},
 		"unknown type":      {event: Event{Type: "tool.exploded"}, kind: fault.InvalidInput, code: "unknown_event"},
 		"ephemeral type":    {event: Event{Type: ToolProgress}, kind: fault.InvalidInput, code: "unknown_event"},
 		"capability's own":  {event: Event{Type: "capability.acme.done"}, kind: fault.InvalidInput, code: "unknown_event"},
-		"another's own":     {options: Options{Durable: []string{"capability.acme.done"}}, event: Event{Type: "capability.acme.begun"}, kind: fault.InvalidInput, code: "unknown_event"},
-		"registered, bad":   {options: Options{Durable: []string{"tool.exploded"}}, event: Event{Type: "tool.exploded"}, kind: fault.InvalidInput, code: "unknown_event"},
 		"payload too large": {event: Event{Type: ToolStarted, Payload: big}, kind: fault.ResourceExhausted, code: "payload_size"},
 		"payload no JSON":   {event: Event{Type: ToolStarted, Payload: json.RawMessage(`{"a":`)}, kind: fault.InvalidInput, code: "bad_payload"},
 		"two values":        {event: Event{Type: ToolStarted, Payload: json.RawMessage(`{} {}`)}, kind: fault.InvalidInput, code: "bad_payload"},
 		"payload no UTF-8":  {event: Event{Type: ToolStarted, Payload: json.RawMessage("\"\xff\"")}, kind: fault.InvalidInput, code: "bad_payload"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := open(t, t.TempDir(), c.options)
+			s := open(t, t.TempDir(), Options{})
 			_, err := s.Append(ctx, c.event)
 			if !fault.Is(err, c.kind) || fault.From(err).Code != c.code {
 				t.Errorf("got %v, want %s %s", err, c.kind, c.code)
@@ -84,11 +81,28 @@ func TestAppendRefuses(t *testing.T) {
 	}
 }
 
-func TestAppendRegistered(t *testing.T) {
-	s := open(t, t.TempDir(), Options{Durable: []string{"capability.acme.done"}})
-	mustAppend(t, s, Event{Type: "capability.acme.done"})
+// Custom events are stored by AppendCustom alone, which stores nothing else.
+func TestAppendCustom(t *testing.T) {
+	s := open(t, t.TempDir(), Options{})
+	for _, eventType := range []string{"capability.acme.done", "capability.acme.batch.done", ToolCompleted, CapabilityEnabled, "tool.progress", "other", ""} {
+		_, custom := s.AppendCustom(ctx, Event{Type: eventType})
+		if ok := strings.HasPrefix(eventType, "capability.acme."); ok != (custom == nil) {
+			t.Errorf("custom %s: %v", eventType, custom)
+		}
+		_, builtIn := s.Append(ctx, Event{Type: eventType})
+		if ok := eventType == ToolCompleted || eventType == CapabilityEnabled; ok != (builtIn == nil) {
+			t.Errorf("built in %s: %v", eventType, builtIn)
+		}
+	}
+	if err := whole(s, 4); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAppendLargest(t *testing.T) {
+	s := open(t, t.TempDir(), Options{})
 	mustAppend(t, s, Event{Type: ToolStarted, Payload: json.RawMessage(`"` + strings.Repeat("x", maxPayload-2) + `"`)})
-	if err := whole(s, 2); err != nil {
+	if err := whole(s, 1); err != nil {
 		t.Error(err)
 	}
 }

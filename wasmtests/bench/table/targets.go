@@ -45,11 +45,19 @@ func targets() []target {
 		atMost("air_call_worker_resident_c/8MB", 1),
 		// A thousand installed capabilities slow the start of air call by at most a tenth.
 		atMost("air_call_with_1000_installed/with_one", 1.1),
+		// Nor do ten thousand installed bundles, half of them versions of the one that is called.
+		atMost("start_10000_installed", 1.1),
 		// The rewriter costs at most 3 % where a guest only computes.
 		atMost("rewritten_sieve/plain", 1.03),
 		atMost("rewritten_matmul/plain", 1.03),
 		atMost("rewritten_fib/plain", 1.03),
 		atMost("rewritten_crc/plain", 1.03),
+		// A pull of 256 MiB in 8 layers: at most a quarter longer than reading, hashing and
+		// writing the same bytes once, and no slower than the peers, which do not wait for
+		// the disk.
+		atMost("pull_256MiB/read_hash_write", 1.25),
+		atMost("pull_256MiB/crane", 1),
+		atMost("pull_256MiB/oras", 1),
 		// Files: 200,000 listed recursively, and lines at the end of one of 100 MB.
 		atMost("fs_list_200000/find", 3),
 		atMost("fs_read_range_100MB/dd", 3),

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/aircoding/air/capabilities"
+	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/runtime/event"
+)
+
+func (a *app) lockCommand() *cobra.Command {
+	var check bool
+	c := &cobra.Command{
+		Use:   "lock",
+		Short: "Pin the enabled capabilities in the project",
+		Long: "Write .air/shared/capability-lock.json: the digests of what is enabled here. Where the file is, nothing else can be\n" +
+			"called. With --check nothing is written; it ends with 1 where what is installed and enabled is not what is pinned.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			at, err := a.needProject()
+			if err != nil {
+				return err
+			}
+			l, err := a.lifecycle(at)
+			if err != nil {
+				return err
+			}
+			if check {
+				return a.checkLock(cmd.Context(), l)
+			}
+			return a.writeLock(cmd.Context(), at, l)
+		},
+	}
+	c.Flags().BoolVar(&check, "check", false, "say what differs from the lock, and write nothing")
+	return c
+}
+
+func (a *app) checkLock(ctx context.Context, l *capabilities.Lifecycle) error {
+	drifts, err := l.CheckLock(ctx)
+	if err != nil {
+		return err
+	}
+	out := map[string]any{"ok": len(drifts) == 0, "drifts": append([]capabilities.Drift{}, drifts...)}
+	err = a.print(out, func(w io.Writer) {
+		for _, d := range drifts {
+			fmt.Fprintf(w, "%s: %s\n", d.ID, oneLine(d.What))
+		}
+		if len(drifts) == 0 {
+			fmt.Fprintln(w, "as locked")
+		}
+	})
+	if err != nil || len(drifts) == 0 {
+		return err
+	}
+	return &shownError{fault.New(fault.Conflict, "drift", "%s from the lock", counted(len(drifts), "difference"))}
+}
+
+// writeLock replaces the lock. Who ran this has accepted what it says.
+func (a *app) writeLock(ctx context.Context, at place, l *capabilities.Lifecycle) error {
+	lock, err := l.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	file := at.project.Shared(capabilities.LockFile)
+	if err := lock.Write(file); err != nil {
+		return err
+	}
+	if err := acceptWritten(at.project, []string{at.here(file)}); err != nil {
+		return err
+	}
+	events, err := a.projectEvents(at)
+	if err != nil {
+		return err
+	}
+	pinned := map[string]string{}
+	for id, one := range lock.Capabilities {
+		pinned[id] = one.Digest
+	}
+	if err := appendEvent(ctx, events, event.LockRepinned, map[string]any{"capabilities": pinned}); err != nil {
+		return err
+	}
+	return a.print(lock, func(w io.Writer) {
+		fmt.Fprintf(w, "wrote %s\n", at.here(file))
+		for _, id := range slices.Sorted(maps.Keys(lock.Capabilities)) {
+			fmt.Fprintf(w, "  %s %s\n", id, lock.Capabilities[id].Digest)
+		}
+	})
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/aircoding/air/capabilities"
+	"github.com/aircoding/air/internal/atomicfile"
+	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/oci"
+)
+
+func (a *app) saveCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "save ID[@DIGEST] FILE",
+		Short: "Write an installed capability to a file",
+		Long: "Write an installed capability with its signatures to one file: an OCI image layout in a tar archive that is compressed\n" +
+			"with zstd. air load installs it where there is no network.",
+		Example:           "  air save csv-insight csv-insight.tar.zst",
+		Args:              cobra.ExactArgs(2),
+		ValidArgsFunction: a.completeInstalled,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			at, err := a.place()
+			if err != nil {
+				return err
+			}
+			id, digest, err := idArgument(args[0])
+			if err != nil {
+				return err
+			}
+			saved, err := a.save(cmd.Context(), at, id, digest, args[1])
+			if err != nil {
+				return err
+			}
+			return a.print(saved, func(w io.Writer) { fmt.Fprintf(w, "saved %s %s\n%s\n", id, oneLine(saved.Version), saved.Digest) })
+		},
+	}
+}
+
+func (a *app) save(ctx context.Context, at place, id, digest, file string) (capabilities.Installed, error) {
+	i, err := store(at).Get(id, digest)
+	if err != nil {
+		return i, err
+	}
+	bundle, err := store(at).Verify(i.CapabilityID, i.Digest)
+	if err != nil {
+		return i, err
+	}
+	err = atomicfile.WriteFrom(file, 0o644, func(w io.Writer) error {
+		return oci.Save(ctx, w, at.home.Path("cache", "plugins"), bundle.Kept(i))
+	})
+	return i, fault.IO("writing "+file, err)
+}
