@@ -35,7 +35,7 @@ test:
 	go test ./cmd/air
 	go test -run LikeBash ./runtime/command/interpret
 	for module in $(MODULES); do (cd "$$module" && go test $(RACE) ./...); done
-	for module in $(PEERS); do (cd "$$module" && go test ./...); done
+	for module in $(PEERS); do (cd "$$module" && go test -count=1 ./...); done
 
 # The program of another maker that takes minutes to build.
 interop:

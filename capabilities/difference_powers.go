@@ -16,7 +16,7 @@ func comparePowers(_ context.Context, _ *textDiff, before, after Side) (lines, m
 			continue
 		}
 		lines = append(lines, "+ "+p.String())
-		if !p.within(before.Manifest, was) {
+		if !p.within(was) {
 			more = append(more, p.String())
 		}
 	}
@@ -47,8 +47,8 @@ func (p power) String() string {
 	return p.act + ": " + shown(p.what)
 }
 
-// within reports whether a manifest that allowed was contained p already, in other words.
-func (p power) within(m *Manifest, was []power) bool {
+// within reports whether what was allowed contained p already, in other words.
+func (p power) within(was []power) bool {
 	switch p.act {
 	case onlyInput:
 		return true
