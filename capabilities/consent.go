@@ -2,61 +2,78 @@ package capabilities
 
 import (
 	"context"
+	"database/sql"
 
 	"github.com/aircoding/air/internal/fault"
-	"github.com/aircoding/air/internal/text"
+	"github.com/aircoding/air/runtime/event"
+)
+
+// adoption is what a person wants when they make a bundle the one that is used.
+type adoption int
+
+const (
+	enabling  adoption = iota // asks again where signer or origin are not those of the consent
+	updating                  // has nothing to do where the digest is the same
+	goingBack                 // lets a lower version in
 )
 
 // adopt makes c what the project uses, if it can be used here and confirm, which was
-// shown what that means, says yes. Enabling, updating and rolling back end here.
-func (l *Lifecycle) adopt(ctx context.Context, c Found, confirm func(Disclosure) (bool, error)) (Status, error) {
-	verdicts, err := l.check(ctx, c)
+// shown what that means, says yes. Enabling, updating and rolling back end here. All of
+// it goes by what was consented to when it began: when that is another one at the end,
+// nothing is changed.
+func (l *Lifecycle) adopt(ctx context.Context, c Found, how adoption, confirm func(Disclosure) (bool, error)) (Status, error) {
+	agreed, err := l.consents(ctx, c.Manifest.CapabilityID)
 	if err != nil {
 		return Status{}, err
 	}
-	agreed, err := l.consents(ctx, c.Manifest.CapabilityID)
+	if s, settled, err := l.settled(ctx, agreed, c, how); settled || err != nil {
+		return s, err
+	}
+	if how != goingBack {
+		if err := downgraded(c, agreed); err != nil {
+			return Status{}, err
+		}
+	}
+	verdicts, err := l.check(ctx, c)
 	if err != nil {
 		return Status{}, err
 	}
 	if err := l.consent(ctx, agreed, c, verdicts, confirm); err != nil {
 		return Status{}, err
 	}
-	if err := l.unchanged(ctx, c.Manifest.CapabilityID, agreed); err != nil {
-		return Status{}, err
-	}
 	if err := l.keep(ctx, c); err != nil {
 		return Status{}, err
 	}
-	s, err := l.activate(ctx, c, verdicts)
+	s, err := l.activate(ctx, c, verdicts, agreed)
 	if err != nil {
 		return s, err
 	}
 	return s, l.keepOnly(ctx, c)
 }
 
-// unchanged refuses an answer when, while the question stood, the person agreed to
-// something else: what was shown was the difference to another bundle.
-func (l *Lifecycle) unchanged(ctx context.Context, id string, agreed []row) error {
-	now, err := l.consents(ctx, id)
-	if err != nil {
-		return err
+// settled reports whether c is in use as it is, so that there is nothing to ask, and then
+// tries it. A signature that counts no longer is always asked about.
+func (l *Lifecycle) settled(ctx context.Context, agreed []row, c Found, how adoption) (Status, bool, error) {
+	if len(agreed) == 0 || !agreed[0].Enabled || agreed[0].Digest != c.Digest || agreed[0].Place != c.Place {
+		return Status{}, false, nil
 	}
-	same := len(now) == 0 && len(agreed) == 0 || len(now) > 0 && len(agreed) > 0 &&
-		now[0].Digest == agreed[0].Digest && now[0].Place == agreed[0].Place && now[0].ConsentedAt == agreed[0].ConsentedAt
-	if same {
-		return nil
+	r := agreed[0]
+	_, err := l.load(ctx, r)
+	isNew := r.Signer == "" && c.Signer != nil || r.Origin != c.origin()
+	if err != nil && fault.From(err).Code == codeSignerChanged || how == enabling && isNew {
+		return Status{}, false, nil
 	}
-	return fault.New(fault.Conflict, "changed_meanwhile", "what this project uses of %s changed while you were asked", id).
-		WithHint("ask again: the difference is another one now")
+	return l.triedStatus(c, Active, err), true, err
 }
 
-// consent asks about c. Where the person agreed to other bytes before, in use or not,
-// every difference to these is shown first.
+// consent asks about c. Where the person agreed to other bytes before, or to these from
+// elsewhere, in use or not, every difference to that is shown first.
 func (l *Lifecycle) consent(ctx context.Context, agreed []row, c Found, verdicts []Verdict, confirm func(Disclosure) (bool, error)) error {
 	id := c.Manifest.CapabilityID
 	d := Disclose(c, verdicts)
 	d.ProposedBy = l.proposedBy(id, c.Digest)
-	if len(agreed) > 0 && (agreed[0].Digest != c.Digest || agreed[0].Signer != keyOf(c.Signer)) {
+	d.LockSigner = l.lockSigner(c)
+	if len(agreed) > 0 && (agreed[0].Digest != c.Digest || agreed[0].Signer != keyOf(c.Signer) || agreed[0].Origin != c.origin()) {
 		l.compareWith(ctx, agreed[0], Side{c, verdicts}, &d)
 	}
 	switch yes, err := confirm(d); {
@@ -68,6 +85,71 @@ func (l *Lifecycle) consent(ctx context.Context, agreed []row, c Found, verdicts
 	return nil
 }
 
+// activate takes a bundle that was consented to through the states to active. The step
+// that counts, one digest in place of another with the consent to it, is one transaction.
+func (l *Lifecycle) activate(ctx context.Context, c Found, verdicts []Verdict, agreed []row) (Status, error) {
+	r := c.row(Enabled)
+	r.consented = consented{Enabled: true, At: after(agreed), Signer: keyOf(c.Signer), Origin: c.origin()}
+	facts, from := enabledFacts(c, verdicts), map[string]any{}
+	if replaces := len(agreed) > 0 && agreed[0].Enabled; replaces {
+		from["digest"], from["version"] = agreed[0].Digest, agreed[0].Version
+		facts["from"] = from
+	}
+	if err := l.record(ctx, event.CapabilityEnabled, r, facts, stillAgreed(ctx, r.ID, agreed), r.agree); err != nil {
+		return Status{}, err
+	}
+	if len(from) > 0 {
+		if err := l.record(ctx, event.CapabilityUpdated, r, map[string]any{"from": from}); err != nil {
+			return Status{}, err
+		}
+	}
+	r.State = Registered
+	if err := l.found(ctx, event.CapabilityRegistered, r, map[string]any{"tools": c.Manifest.ToolNames()}); err != nil {
+		return Status{}, err
+	}
+	if err := l.locked(c); err != nil { // enabled all the same: pinning it is the next step
+		return l.triedStatus(c, Failed, err), l.markFailed(ctx, r, err)
+	}
+	r.State = Active
+	return l.triedStatus(c, Active, nil), l.found(ctx, event.CapabilityActivated, r, nil)
+}
+
+// stillAgreed refuses an answer when, while the question stood, the person agreed to
+// something else: what was shown was the difference to another bundle, and the order of
+// versions was that to another one.
+func stillAgreed(ctx context.Context, id string, agreed []row) func(*sql.Tx) error {
+	return func(tx *sql.Tx) error {
+		now, err := rowsOf(ctx, tx, ofConsents, id)
+		if err != nil {
+			return err
+		}
+		same := len(now) == len(agreed)
+		for i := 0; same && i < len(now); i++ {
+			same = now[i].Digest == agreed[i].Digest && now[i].Place == agreed[i].Place && now[i].consented == agreed[i].consented
+		}
+		if same {
+			return nil
+		}
+		return fault.New(fault.Conflict, "changed_meanwhile", "what this project uses of %s changed while you were asked", id).
+			WithHint("ask again: the difference is another one now")
+	}
+}
+
+// enabledFacts are what the event of a consent says besides the digest.
+func enabledFacts(c Found, verdicts []Verdict) map[string]any {
+	facts := map[string]any{"manifest_hash": c.ManifestHash, "source": c.Source, "signer": "none", "trust_level": c.TrustLevel}
+	if c.Signer != nil {
+		facts["signer"] = c.Signer
+	}
+	if c.Reference != "" {
+		facts["reference"] = c.Reference
+	}
+	if verdicts != nil {
+		facts["verdicts"] = verdicts
+	}
+	return facts
+}
+
 // proposedBy names the accepted file of the project that wants this digest enabled.
 func (l *Lifecycle) proposedBy(id, digest string) string {
 	wanted, err := l.wanted()
@@ -75,55 +157,4 @@ func (l *Lifecycle) proposedBy(id, digest string) string {
 		return ".air/shared/" + p.From
 	}
 	return ""
-}
-
-// compareWith puts into d what is different from the bundle of a row.
-func (l *Lifecycle) compareWith(ctx context.Context, r row, after Side, d *Disclosure) {
-	if r.Enabled && r.Digest != after.Digest {
-		d.Replaces = &Replaced{Version: text.Line(r.Version, 64), Digest: r.Digest}
-	}
-	before, err := l.was(r, after.Signer)
-	if err != nil {
-		d.Changes = incomparable(r, after, err)
-		return
-	}
-	changes := compare(ctx, Side{Found: before}, after)
-	d.Changes = &changes
-}
-
-// was returns the bundle of a row as it was consented to: with the signer that the
-// consent was shown, whoever would be named today.
-func (l *Lifecycle) was(r row, now *Signer) (Found, error) {
-	c, err := l.bytesOf(r)
-	if err != nil {
-		return Found{}, err
-	}
-	for _, known := range []*Signer{c.Signer, now, {KeyID: r.Signer}} {
-		if known != nil && known.KeyID == r.Signer {
-			c.Signer = known
-			break
-		}
-	}
-	if r.Signer == "" {
-		c.Signer = nil
-	}
-	return c, nil
-}
-
-// bytesOf finds the bundle of a row, of one that was part of the project also where the
-// same bytes are installed.
-func (l *Lifecycle) bytesOf(r row) (Found, error) {
-	if r.Place == ProjectLocal {
-		if c, err := l.local(r.ID); err == nil && c.Digest == r.Digest {
-			return c, nil
-		}
-		if b, err := l.consentedTo().Verify(r.ID, r.Digest); err == nil {
-			return Found{Bundle: b, Source: l.consentedTo().record(r.ID, r.Digest).Source, Place: ProjectLocal, TrustLevel: ProjectLocal}, nil
-		}
-	}
-	c, err := l.installed(r.ID, r.Digest, r.Signer)
-	if c.Bundle != nil {
-		return c, nil // whose signature it carries counts for nothing here
-	}
-	return c, err
 }

@@ -14,12 +14,17 @@ var (
 	dependencyKinds = []string{"system_package", "binary", "language_package", "service", "model", "provider", "display_backend"}
 	strategies      = []string{"doctor_allowlisted", "manual", "unsupported"}
 
-	dependencyID  = lazyregexp.New(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,127}$`)
-	binaryName    = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.+-]{0,63}(>=[0-9]+(\.[0-9]+){0,3})?$`)
-	debianPackage = lazyregexp.New(`^[a-z0-9][a-z0-9+.-]{1,127}$`)
-	npmPackage    = lazyregexp.New(`^(@[a-z0-9~][a-z0-9._~-]*/)?[a-z0-9~][a-z0-9._~-]{0,127}$`)
-	goModule      = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._~-]*(/[A-Za-z0-9_~][A-Za-z0-9._~-]*)*$`)
-	variable      = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
+	dependencyID = lazyregexp.New(`^[a-zA-Z0-9][a-zA-Z0-9._-]{0,127}$`)
+	binaryName   = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9_.+-]{0,63}(>=[0-9]+(\.[0-9]+){0,3})?$`)
+	variable     = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
+
+	// Packages are narrower than what the managers take: no option, no path, no address, no
+	// removal (apt-get's trailing minus), no file (npm takes x.tgz for one) and nothing that
+	// a shell or a manager expands.
+	debianPackage = lazyregexp.New(`^[a-z0-9]([a-z0-9.+-]{0,126}[a-z0-9+])$`)
+	npmPackage    = lazyregexp.New(`^(@[a-z0-9][a-z0-9._-]{0,127}/)?[a-z0-9][a-z0-9._-]{0,127}$`)
+	npmFile       = lazyregexp.New(`\.(tgz|tar|tar\.gz)$`)
+	goModule      = lazyregexp.New(`^[a-z0-9][a-z0-9-]*(\.[a-z0-9-]+)+(/[A-Za-z0-9_~][A-Za-z0-9._~-]*)*$`)
 )
 
 func checkDependencies(list []Dependency, p *problems) {
@@ -35,7 +40,7 @@ func checkDependencies(list []Dependency, p *problems) {
 		}
 		seen[d.DependencyID] = true
 		checkChoice(d.Kind, dependencyKinds, here+"/kind", p)
-		if why := badDetector(d.Detector); why != "" {
+		if why := DetectorMistake(d.Detector); why != "" {
 			p.add(here+"/detector", "%.100q %s", d.Detector, why)
 		}
 		checkCharacters(d.PermissionNotes, maxText, here+"/permission_notes", p)
@@ -62,9 +67,9 @@ func checkChoice(got string, known []string, at string, p *problems) {
 	p.add(at, "%.60q is none of %s", got, strings.Join(known, ", "))
 }
 
-// badDetector holds a detector against its closed grammar: a manifest names what to
-// look for and never how.
-func badDetector(detector string) string {
+// DetectorMistake says what is wrong with a detector, as the rest of a sentence, "" for
+// nothing. Its grammar is closed: a manifest names what to look for and never how.
+func DetectorMistake(detector string) string {
 	const grammar = "is no detector: binary:NAME[>=VERSION], apt:PKG, npm:PKG, go:MODULE, service:HOST:PORT, env:NAME or display:x11|wayland"
 	kind, what, _ := strings.Cut(detector, ":")
 	ok := false
@@ -74,7 +79,7 @@ func badDetector(detector string) string {
 	case "apt":
 		ok = debianPackage.MatchString(what)
 	case "npm":
-		ok = npmPackage.MatchString(what)
+		ok = npmPackage.MatchString(what) && !npmFile.MatchString(what)
 	case "go":
 		ok = goModule.MatchString(what) && len(what) <= 256
 	case "env":

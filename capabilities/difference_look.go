@@ -15,12 +15,17 @@ import (
 func hunkLines(h patch.Hunk) []string {
 	var runs []patch.Line
 	for _, l := range h.Lines {
+		piece, ended := strings.CutSuffix(l.Text, ends)
+		if ended {
+			piece += "\n"
+		}
+		piece = strings.TrimSuffix(piece, continues)
 		n := len(runs)
 		if n > 0 && runs[n-1].Op == l.Op && !strings.HasSuffix(runs[n-1].Text, "\n") {
-			runs[n-1].Text += strings.TrimSuffix(l.Text, continued)
+			runs[n-1].Text += piece
 			continue
 		}
-		runs = append(runs, patch.Line{Op: l.Op, Text: strings.TrimSuffix(l.Text, continued)})
+		runs = append(runs, patch.Line{Op: l.Op, Text: piece})
 	}
 	looks := looksOf(runs)
 	lines := make([]string, len(runs))

@@ -33,11 +33,13 @@ type power struct{ act, what string }
 
 const (
 	readInside  = "read in the project"
-	readAll     = "read every file of the project but protected ones"
+	readAll     = "read every file of the project but protected ones (.git, .env, keys)"
 	writeInside = "create, change and delete in the project"
 	writeAll    = "create, change and delete every file of the project but protected ones"
-	callOwn     = "call air's own tools for what it may do"
-	callTool    = "call the tool"
+	callOwn     = "call air's own tools for what it may do, and no other capability's"
+	callTool    = "call the tools"
+	publish     = "publish the events"
+	store       = "store artifacts of the types"
 )
 
 func (p power) String() string {
@@ -83,54 +85,38 @@ func powers(m *Manifest) []power {
 	add(p.WriteProject && s.Write == nil, writeAll, "")
 	add(p.WriteProject, writeInside, writeIn...)
 	add(p.WriteProject && p.ProjectOutsideWrite, "create, change and delete OUTSIDE the project", writeOut...)
-	add(p.ExecuteCommands, "run the command", s.Commands...)
+	add(p.ExecuteCommands, "run the commands", s.Commands...)
 	add(p.Network, "talk to", s.Network...)
-	add(p.Credentials, "have this secret put into its requests, without seeing it", s.Secrets...)
+	add(p.Credentials, "have these secrets put into its requests, without seeing them", s.Secrets...)
 	add(p.Credentials, "ask for files that hold credentials, each time after a question", "")
 	add(p.SystemSensitive, "ask for what concerns the whole machine, each time after a question", "")
 	add(true, callTool, s.Tools...)
 	add(s.Tools == nil && len(all) > 0, callOwn, "")
-	add(true, "publish the event", m.Events.Produced...)
-	add(true, "store artifacts of the type", m.ArtifactTypes...)
+	add(true, publish, m.Events.Produced...)
+	add(true, store, m.ArtifactTypes...)
 	return all
 }
 
-// compareDeclared compares what the permissions say besides, such as a flag that gives
-// nothing without a scope.
+// compareDeclared compares what the permissions say word for word, such as a flag that
+// gives nothing without a scope.
 func compareDeclared(_ context.Context, _ *textDiff, before, after Side) (lines, more []string) {
 	b, a := before.Manifest, after.Manifest
-	lines = appendSet(lines, "", flagNames(b.Permissions), flagNames(a.Permissions))
-	lines = appendSet(lines, "would like to see the event: ", b.Events.Consumed, a.Events.Consumed)
-	lines = appendSet(lines, "generates: ", b.Permissions.GeneratedArtifacts, a.Permissions.GeneratedArtifacts)
-	lines = appendSet(lines, "notes: ", b.Permissions.Notes, a.Permissions.Notes)
-	told := changedPowers(b, a)
 	bs, as := b.Permissions.Scopes, a.Permissions.Scopes
-	for _, scope := range []struct {
+	for _, list := range []struct {
 		name    string
 		was, is []string
 	}{
-		{"read", bs.Read, as.Read}, {"write", bs.Write, as.Write}, {"commands", bs.Commands, as.Commands},
-		{"network", bs.Network, as.Network}, {"tools", bs.Tools, as.Tools}, {"secrets", bs.Secrets, as.Secrets},
-		{"events produced", b.Events.Produced, a.Events.Produced}, {"artifact types", b.ArtifactTypes, a.ArtifactTypes},
+		{"", flagNames(b.Permissions), flagNames(a.Permissions)},
+		{"would like to see the event: ", b.Events.Consumed, a.Events.Consumed},
+		{"generates: ", b.Permissions.GeneratedArtifacts, a.Permissions.GeneratedArtifacts},
+		{"notes: ", b.Permissions.Notes, a.Permissions.Notes},
+		{"scope read: ", bs.Read, as.Read}, {"scope write: ", bs.Write, as.Write}, {"scope commands: ", bs.Commands, as.Commands},
+		{"scope network: ", bs.Network, as.Network}, {"scope tools: ", bs.Tools, as.Tools}, {"scope secrets: ", bs.Secrets, as.Secrets},
+		{"events produced: ", b.Events.Produced, a.Events.Produced}, {"artifact types: ", b.ArtifactTypes, a.ArtifactTypes},
 	} {
-		lines = appendSet(lines, "scope "+scope.name+": ", untold(scope.was, told), untold(scope.is, told))
+		lines = appendSet(lines, list.name, list.was, list.is)
 	}
 	return lines, nil
-}
-
-// changedPowers is what comparePowers told of.
-func changedPowers(before, after *Manifest) map[string]bool {
-	was, is, told := powers(before), powers(after), map[string]bool{}
-	for _, p := range slices.Concat(was, is) {
-		if slices.Contains(was, p) != slices.Contains(is, p) {
-			told[p.what] = true
-		}
-	}
-	return told
-}
-
-func untold(list []string, told map[string]bool) []string {
-	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return told[s] })
 }
 
 func flagNames(p PermissionDeclaration) []string { return beyond(p, PermissionDeclaration{}) }

@@ -59,13 +59,7 @@ func limitValue(name string, n int64) string {
 }
 
 func compareEntrypoint(ctx context.Context, t *textDiff, before, after Side) (lines, more []string) {
-	var b, a Entrypoint
-	if before.Manifest.Entrypoint != nil {
-		b = *before.Manifest.Entrypoint
-	}
-	if after.Manifest.Entrypoint != nil {
-		a = *after.Manifest.Entrypoint
-	}
+	b, a := cmp.Or(before.Manifest.Entrypoint, &Entrypoint{}), cmp.Or(after.Manifest.Entrypoint, &Entrypoint{})
 	lines = append(lines, t.value(ctx, "kind", b.Kind, a.Kind)...)
 	lines = append(lines, t.value(ctx, "abi", string(b.ABI), string(a.ABI))...)
 	lines = append(lines, t.value(ctx, "module", b.Module, a.Module)...)
@@ -95,7 +89,7 @@ func compareDependencies(ctx context.Context, t *textDiff, before, after Side) (
 			changed = append(changed, "~ before, this machine had it as: "+shown(verdictWords(d.DependencyID, before.Verdicts)))
 		}
 		if len(changed) > 0 {
-			lines = append(append(lines, sign(had)+" "+shown(d.DependencyID)+", now: "+shown(found)), indented(changed)...)
+			lines = append(append(lines, mark(had)+" "+shown(d.DependencyID)+", now: "+shown(found)), indented(changed)...)
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(was)) {
@@ -104,7 +98,7 @@ func compareDependencies(ctx context.Context, t *textDiff, before, after Side) (
 	return lines, nil
 }
 
-func sign(had bool) string {
+func mark(had bool) string {
 	if had {
 		return "~"
 	}
@@ -144,6 +138,7 @@ func compareOrigin(ctx context.Context, t *textDiff, before, after Side) (lines,
 		{"signer", signerWords(before.Signer), signerWords(after.Signer)},
 		{"source", before.Source.String(), after.Source.String()},
 		{"reference", cmp.Or(before.Reference, "none"), cmp.Or(after.Reference, "none")},
+		{"asked for as", before.Asked, after.Asked},
 		{"trust level", string(before.TrustLevel), string(after.TrustLevel)},
 	} {
 		lines = append(lines, t.value(ctx, fact.name, fact.before, fact.after)...)

@@ -3,9 +3,9 @@ package capabilities
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 	"unicode"
 
 	"github.com/aircoding/air/internal/canon"
@@ -73,6 +73,8 @@ What it may do:
 
 Permissions as they are written:
   + network
+  + scope read: /etc/**
+  + scope network: https://a.example:443
 
 Tools:
   ~ acme-csv.summarize
@@ -239,14 +241,14 @@ func TestMore(t *testing.T) {
 		{"nothing", nil, []any{"/description", "Other."}, ""},
 		{"narrower than the whole project", []any{"/permissions/scopes", nil}, nil, ""},
 		{"outside in place of the whole project", []any{"/permissions/scopes", nil}, []any{"/permissions/scopes/read", []any{"~/x"}}, "read OUTSIDE the project: ~/x"},
-		{"the whole project", nil, []any{"/permissions/scopes", nil}, "read every file of the project but protected ones"},
+		{"the whole project", nil, []any{"/permissions/scopes", nil}, "read every file of the project but protected ones (.git, .env, keys)"},
 		{"less", nil, []any{"/permissions", map[string]any{}}, ""},
-		{"a scope in place of none", []any{"/permissions/execute_commands", true}, []any{"/permissions/execute_commands", true, "/permissions/scopes/commands", []any{"make *"}}, "run the command: make *"},
+		{"a scope in place of none", []any{"/permissions/execute_commands", true}, []any{"/permissions/execute_commands", true, "/permissions/scopes/commands", []any{"make *"}}, "run the commands: make *"},
 		{"a flag that gives nothing", nil, []any{"/permissions/execute_commands", true}, ""},
-		{"tools of others", nil, []any{"/permissions/scopes/tools", []any{"fs.read", "other.do"}}, "call the tool: other.do"},
-		{"tools of air's own again", []any{"/permissions/scopes/tools", []any{}}, nil, "call air's own tools for what it may do"},
+		{"tools of others", nil, []any{"/permissions/scopes/tools", []any{"fs.read", "other.do"}}, "call the tools: other.do"},
+		{"tools of air's own again", []any{"/permissions/scopes/tools", []any{}}, nil, "call air's own tools for what it may do, and no other capability's"},
 		{"events and artifacts", nil, []any{"/events/produced", []any{"capability.acme-csv.row_done", "capability.acme-csv.x"}, "/artifact_types", []any{"report", "log"}},
-			"publish the event: capability.acme-csv.x|store artifacts of the type: log"},
+			"publish the events: capability.acme-csv.x|store artifacts of the types: log"},
 		{"a higher limit", nil, []any{"/entrypoint/limits/timeout_ms", 60_000}, "use a higher limit, timeout_ms: 1m0s, before 30s"},
 		{"a lower limit", nil, []any{"/entrypoint/limits/memory_bytes", 1 << 20}, ""},
 		{"no program any more", []any{"/entrypoint/abi", "wasi.command"}, []any{"/permissions", map[string]any{}, "/artifact_types", nil, "/events", nil}, "call tools at all: it was a program, which calls none"},
@@ -355,30 +357,36 @@ func TestNothingIsLeftOutSilently(t *testing.T) {
 	}
 }
 
-// TestManyToolsDiffer: ten thousand changed tools are compared quickly, and what they can
-// do more is found among them.
-func TestManyToolsDiffer(t *testing.T) {
-	before, after := sideOf(t), sideOf(t)
-	before.Manifest.Tools, after.Manifest.Tools = nil, nil
-	for i := range 10_000 {
-		tool := ToolDeclaration{Name: fmt.Sprintf("acme-csv.t%d", i), Version: 1, Description: "Reads."}
-		before.Manifest.Tools = append(before.Manifest.Tools, tool)
-		tool.Description = "Reads it."
-		tool.Permissions.Network = i == 9_999
-		after.Manifest.Tools = append(after.Manifest.Tools, tool)
+// TestScopeThatGivesNothingIsListed: of the same text in two scopes both are said, also where
+// one is no power yet.
+func TestScopeThatGivesNothingIsListed(t *testing.T) {
+	before := sideOf(t, "/permissions", map[string]any{"read_project": true, "scopes": map[string]any{"read": []any{"a/**"}}})
+	after := sideOf(t, "/permissions", map[string]any{"read_project": true, "scopes": map[string]any{"read": []any{"a/**", "docs/**"}, "write": []any{"docs/**"}}})
+	got := Compare(before, after).text(t)
+	for _, want := range []string{"+ read in the project: docs/**", "+ scope read: docs/**", "+ scope write: docs/**"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
 	}
-	after.Digest = "sha256:other"
-	started := time.Now()
-	d := Compare(before, after)
-	got := d.text(t)
-	if took := time.Since(started); took > 5*time.Second {
-		t.Errorf("it took %v", took)
+}
+
+// TestTextsThatDifferHaveALine: whatever characters a publisher puts where.
+func TestTextsThatDifferHaveALine(t *testing.T) {
+	long := strings.Repeat("word ", 40)
+	texts := []string{"foo", "foo\n", "foo\x01\n", "foo\x01", "foo.\n", "foo.", "foo+", "foo+\n", "foo ", "foo\n\n", "a\nfoo", "a\nfoo\x01\n", "a\nfoo+\n", "a\nfoo.\n"}
+	for _, end := range []string{"\x01\n", "+\n", ".\n", "\n"} {
+		texts = append(texts, strings.ReplaceAll(long, " ", " "+end))
 	}
-	if !strings.Contains(got, "the tool acme-csv.t9999 may: use the network") || !strings.Contains(got, "more lines, which are NOT shown here") {
-		t.Errorf("got\n%.2000s", got)
-	}
-	if n := len(d.Sections[0].Lines); n != 40_001 {
-		t.Errorf("%d lines are listed", n)
+	texts = append(texts, long, long+"\n")
+	for _, before := range texts {
+		for _, after := range texts {
+			d := &textDiff{left: maxListed}
+			lines := d.lines(t.Context(), before, after)
+			changed := slices.ContainsFunc(lines, func(l string) bool { return l[0] == '+' || l[0] == '-' })
+			if changed != (before != after) {
+				t.Errorf("%.20q and %.20q: %q", before, after, lines)
+			}
+		}
 	}
 }
 

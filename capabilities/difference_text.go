@@ -20,8 +20,9 @@ const (
 	// words are, so that each change in it is seen in its place.
 	whole   = 160
 	maxWord = 64
-	// continued ends a piece whose line goes on, or has no end.
-	continued = "\x01\n"
+	// Each piece ends with what says whether its line does: nothing that a text has in it
+	// can be taken for the other.
+	ends, continues = ".\n", "+\n"
 )
 
 // textDiff lists what is different between texts.
@@ -82,9 +83,9 @@ func pieces(s string) (out string, numbers []int) {
 		for i, piece := range all {
 			b.WriteString(piece)
 			if ended && i == len(all)-1 {
-				b.WriteString("\n")
+				b.WriteString(ends)
 			} else {
-				b.WriteString(continued)
+				b.WriteString(continues)
 			}
 			numbers = append(numbers, number)
 		}

@@ -12,9 +12,8 @@ import (
 // compareTools compares tools by their names. A new tool is something more, as is a new
 // flag of one.
 func compareTools(ctx context.Context, t *textDiff, before, after Side) (lines, more []string) {
-	was, is := toolsByName(before.Manifest), toolsByName(after.Manifest)
 	for _, tool := range after.Manifest.Tools {
-		old, had := was[tool.Name]
+		old, had := before.Manifest.Tool(tool.Name)
 		if !had {
 			more = append(more, "the tool "+shown(tool.Name)+", which may: "+strings.Join(flagWords(tool.Permissions, after.Manifest.abi()), ", "))
 			lines = append(lines, "+ "+shown(tool.Name))
@@ -29,7 +28,7 @@ func compareTools(ctx context.Context, t *textDiff, before, after Side) (lines, 
 		}
 	}
 	for _, tool := range before.Manifest.Tools {
-		if _, has := is[tool.Name]; !has {
+		if _, has := after.Manifest.Tool(tool.Name); !has {
 			lines = append(lines, "- "+shown(tool.Name))
 		}
 	}
@@ -37,14 +36,6 @@ func compareTools(ctx context.Context, t *textDiff, before, after Side) (lines, 
 		lines = []string{"~ the same tools in another order"}
 	}
 	return lines, more
-}
-
-func toolsByName(m *Manifest) map[string]ToolDeclaration {
-	all := make(map[string]ToolDeclaration, len(m.Tools))
-	for _, t := range m.Tools {
-		all[t.Name] = t
-	}
-	return all
 }
 
 func compareTool(ctx context.Context, t *textDiff, b, a ToolDeclaration) []string {

@@ -2,6 +2,7 @@ package capabilities
 
 import (
 	"context"
+	"errors"
 
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/text"
@@ -18,8 +19,12 @@ func (l *Lifecycle) Disable(ctx context.Context, id, reason string) error {
 	if !ok {
 		return fault.New(fault.NotFound, "not_enabled", "capability %.64s is not enabled in this project", id).WithHint("air ls shows what is")
 	}
-	r.State, r.Enabled, r.Reason = Disabled, false, text.Line(reason, 500)
-	return l.record(ctx, event.CapabilityDisabled, r, nil)
+	r.State, r.Reason = Disabled, text.Line(reason, 500)
+	err = l.record(ctx, event.CapabilityDisabled, r, nil, r.disable)
+	if errors.Is(err, errSame) {
+		return l.Disable(ctx, id, reason) // it was updated meanwhile, or is disabled
+	}
+	return err
 }
 
 // Remove deletes installed bundles of a capability: one digest, or all when digest is

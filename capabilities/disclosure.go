@@ -23,8 +23,8 @@ type Disclosure struct {
 	Source       string      `json:"source"`
 	Signer       string      `json:"signer"`
 	TrustLevel   TrustLevel  `json:"trust_level"`
-	Replaces     *Replaced   `json:"replaces,omitempty"`
 	ProposedBy   string      `json:"proposed_by,omitempty"` // the project's file that names this digest
+	LockSigner   string      `json:"lock_signer,omitempty"` // that the lock pins another signer than counts here
 	Changes      *Difference `json:"changes,omitempty"`     // from what was consented to before
 
 	Claims Claims `json:"publisher_claims"`
@@ -38,12 +38,6 @@ type Disclosure struct {
 	Events        []string        `json:"events,omitempty"`
 	ArtifactTypes []string        `json:"artifact_types,omitempty"`
 	TakesConfig   bool            `json:"takes_config"`
-}
-
-// Replaced is the digest whose place a new one would take.
-type Replaced struct {
-	Version string `json:"version"`
-	Digest  string `json:"digest"`
 }
 
 // Claims are what the manifest says about itself, which nothing proves.
@@ -72,7 +66,7 @@ func Disclose(c Found, verdicts []Verdict) Disclosure {
 	m := c.Manifest
 	d := Disclosure{
 		CapabilityID: m.CapabilityID, Version: text.Line(m.Version, 64), Digest: c.Digest, ManifestHash: c.ManifestHash, ModuleSHA256: c.ModuleSHA256, ABI: m.abi(),
-		Source: text.Line(c.Source.String(), 300), Signer: signerWords(c.Signer), TrustLevel: c.TrustLevel,
+		Source: c.sourceWords(), Signer: c.signerWords(), TrustLevel: c.TrustLevel,
 		Claims: Claims{
 			DisplayName: text.Line(m.DisplayName, maxTitle), Description: text.Line(m.Description, maxText), Publisher: text.Line(m.Publisher, maxTitle),
 			Source: text.Line(m.Source.String(), 300), TrustLevel: m.TrustLevel, Notes: lines(m.Permissions.Notes, 300),
@@ -102,8 +96,8 @@ func (d Disclosure) Write(w io.Writer) error {
 	line(&b, "source", d.Source)
 	line(&b, "signer", d.Signer)
 	line(&b, "trust level", string(d.TrustLevel)+trustWords(d.TrustLevel))
-	if d.Replaces != nil {
-		line(&b, "replaces", d.Replaces.Version+"  "+d.Replaces.Digest)
+	if d.LockSigner != "" {
+		line(&b, "the lock", d.LockSigner)
 	}
 	if d.ProposedBy != "" {
 		line(&b, "proposed by", d.ProposedBy)

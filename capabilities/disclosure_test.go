@@ -35,7 +35,7 @@ Tools:
 
 It may:
   - read in the project: data/**
-  - call air's own tools for the above, and no other capability's
+  - call air's own tools for what it may do, and no other capability's
 
 It may not, whatever it tries:
   - write files
@@ -68,11 +68,6 @@ func TestDisclosure(t *testing.T) {
 	}
 	if want := strings.Replace(wantDisclosure, "DIGEST", b.Digest, 1); out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
-	}
-	d.Replaces = &Replaced{Version: "1.1.0", Digest: "sha256:11"}
-	out.Reset()
-	if err := d.Write(&out); err != nil || !strings.Contains(out.String(), "replaces     1.1.0  sha256:11") {
-		t.Errorf("what it replaces is not shown:\n%s", out.String())
 	}
 }
 
@@ -122,12 +117,12 @@ func TestPermissionWords(t *testing.T) {
 	}{
 		{"nothing", PermissionDeclaration{}, "compute on what it is given, and nothing else"},
 		{"whole project", PermissionDeclaration{ReadProject: true, WriteProject: true},
-			"read every file of the project but protected ones (.git, .env, keys)|create, change and delete every file of the project but protected ones|call air's own tools for the above, and no other capability's"},
+			"read every file of the project but protected ones (.git, .env, keys)|create, change and delete every file of the project but protected ones|call air's own tools for what it may do, and no other capability's"},
 		{"inside and outside", PermissionDeclaration{ReadProject: true, Scopes: permission.Scopes{Read: []string{"a/**", "/data/**", "~/x"}, Tools: []string{"fs.read"}}},
 			"read in the project: a/**|read OUTSIDE the project: /data/**, ~/x|call the tools: fs.read"},
 		{"flags without a scope", PermissionDeclaration{Network: true, ExecuteCommands: true}, "compute on what it is given, and nothing else"},
 		{"hosts", PermissionDeclaration{Network: true, Scopes: permission.Scopes{Network: []string{"https://a.b:443"}}},
-			"talk to: https://a.b:443|call air's own tools for the above, and no other capability's"},
+			"talk to: https://a.b:443|call air's own tools for what it may do, and no other capability's"},
 	} {
 		if got := strings.Join(permissionWords(&Manifest{Permissions: c.p}), "|"); got != c.want {
 			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
@@ -140,7 +135,7 @@ func TestSignerAndVerdictsAreShown(t *testing.T) {
 	c.Manifest.Dependencies = append(c.Manifest.Dependencies, Dependency{DependencyID: "jq", Kind: "binary", Detector: "binary:jq"}, Dependency{DependencyID: "x", Kind: "service", Detector: "service:localhost:1"})
 	d := Disclose(c, []Verdict{
 		{DependencyID: "git", State: Incompatible, Detail: "/usr/bin/git 2.20", Disallowed: "it runs a command of its own"},
-		{DependencyID: "x", State: Missing, Install: []string{"apt-get", "install", "x"}},
+		{DependencyID: "x", State: Missing, Install: []string{"apt-get install x", "npm install --global y"}},
 		{DependencyID: "jq", State: Present, Detail: "/usr/bin/jq", Disallowed: "it runs a command of its own"},
 	})
 	d.ProposedBy = ".air/shared/capability-lock.json"
@@ -154,7 +149,7 @@ func TestSignerAndVerdictsAreShown(t *testing.T) {
 		"  proposed by  .air/shared/capability-lock.json\n",
 		"  - incompatible (/usr/bin/git 2.20) (never installed by air: it runs a command of its own): binary:git>=2.30 (binary, required)",
 		"  - present (/usr/bin/jq): binary:jq (binary, optional)\n",
-		"  - missing (air doctor --fix would run: apt-get install x): service:localhost:1 (service, optional)\n",
+		"  - missing (air doctor --fix would run: apt-get install x; npm install --global y): service:localhost:1 (service, optional)\n",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, out.String())
@@ -179,9 +174,10 @@ func TestLongDescriptionIsCutLoudly(t *testing.T) {
 func TestDetectorNamesAreNoOptions(t *testing.T) {
 	for detector, want := range map[string]bool{
 		"npm:typescript": true, "npm:@acme/csv": true, "npm:-g": false, "npm:..": false, "npm:@-x/y": false, "npm:@x/..": false,
+		"apt:dpkg-": false, "npm:~x": false, "npm:x.tgz": false, "go:cmd": false, // no manager is given these
 		"go:modules.example/x/y": true, "go:modules.example/~me/y.v2": true, "go:-modfile": false, "go:../x": false, "go:x/..": false, "go:x//y": false,
 	} {
-		if ok := badDetector(detector) == ""; ok != want {
+		if ok := DetectorMistake(detector) == ""; ok != want {
 			t.Errorf("%s: accepted %v", detector, ok)
 		}
 	}

@@ -16,15 +16,16 @@ import (
 // and which ones are recorded when changes nothing of what anybody may do.
 const maxSightings = 256
 
+// maxJudged bounds of how many bundles that are not in use one Discover verifies signatures.
+// Each is a part of a millisecond.
+const maxJudged = 100
+
 // Discover looks through all places that capabilities lie in: air itself, the
 // project, the install store. What this project has not seen before it records, a
 // bounded number of them each time. Its cost grows with what is installed, of which it reads
 // the records: for ten thousand under a second. Of what is enabled it reads every byte.
 func (l *Lifecycle) Discover(ctx context.Context) ([]Status, error) {
-	all, err := builtinStatus()
-	if err != nil {
-		return nil, err
-	}
+	var all []Status
 	s, err := l.seen(ctx)
 	if err != nil {
 		return nil, err
@@ -36,48 +37,35 @@ func (l *Lifecycle) Discover(ctx context.Context) ([]Status, error) {
 		}
 		all = append(all, found...)
 	}
-	slices.SortStableFunc(all, func(a, b Status) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.ID, b.ID))
-	})
-	return all, nil
-}
-
-// rank puts air's own capabilities behind those that a person brought.
-func rank(s Status) int {
-	if s.TrustLevel == BuiltIn {
-		return 1
-	}
-	return 0
+	slices.SortStableFunc(all, func(a, b Status) int { return cmp.Compare(a.ID, b.ID) })
+	builtin, err := builtinStatus()
+	return append(all, builtin...), err // those that a person brought come first
 }
 
 // sightings are the rows of a project when Discover began.
 type sightings struct {
-	rows map[sighting]row
-	left int // how many may be recorded for the first time
+	rows   map[[3]string]row // by id, digest and place
+	left   int               // how many may be recorded for the first time
+	judged int               // of how many that are not in use the signatures were looked at
 }
 
-type sighting struct {
-	id, digest string
-	place      TrustLevel
-}
-
-func (r row) sighting() sighting { return sighting{r.ID, r.Digest, r.Place} }
+func (r row) key() [3]string { return [3]string{r.ID, r.Digest, string(r.Place)} }
 
 func (l *Lifecycle) seen(ctx context.Context) (*sightings, error) {
 	rows, err := l.rows(ctx, ``)
 	if err != nil {
 		return nil, err
 	}
-	s := &sightings{rows: make(map[sighting]row, len(rows)), left: maxSightings}
+	s := &sightings{rows: make(map[[3]string]row, len(rows)), left: maxSightings}
 	for _, r := range rows {
-		s.rows[r.sighting()] = r
+		s.rows[r.key()] = r
 	}
 	return s, nil
 }
 
 // see records a bundle that is valid and was not seen before.
 func (l *Lifecycle) see(ctx context.Context, s *sightings, r row) (row, error) {
-	if known, ok := s.rows[r.sighting()]; ok && known.State != removed {
+	if known, ok := s.rows[r.key()]; ok && known.State != removed {
 		return known, nil
 	}
 	if s.left == 0 {
@@ -144,13 +132,30 @@ func (l *Lifecycle) discoverInstalled(ctx context.Context, s *sightings) ([]Stat
 		if err != nil {
 			return nil, err
 		}
+		if r.Enabled {
+			i.Source, i.Reference = r.Origin.Source, r.Origin.Reference
+		}
 		found, err := l.tried(ctx, r, i.Tools, i.Source.String())
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, found)
+		all = append(all, found.vouched(l.recordedSigner(s, i, found, r.Signer)))
 	}
 	return all, nil
+}
+
+// recordedSigner is who signed what is listed and was not verified just now, by its record: that
+// is what counts as soon as it is used. Of what was enabled it is the consented signer.
+func (l *Lifecycle) recordedSigner(s *sightings, i Installed, now Status, consentedKey string) (TrustLevel, *Signer) {
+	if l.config.Signer == nil || now.Signer != nil || len(i.Signatures) == 0 || s.judged == maxJudged {
+		return "", nil
+	}
+	s.judged++
+	by, _, err := l.config.Signer(i, consentedKey)
+	if err != nil || by == nil || now.Enabled && by.KeyID != consentedKey {
+		return "", nil
+	}
+	return VerifiedPublisher, by
 }
 
 // tried is the status of a row, after it was tried when it is enabled.
@@ -177,7 +182,8 @@ func (l *Lifecycle) lost(ctx context.Context, s *sightings) ([]Status, error) {
 			continue
 		}
 		if _, err := l.load(ctx, r); err != nil {
-			r.State, r.Reason, r.Changed = Failed, text.Line(err.Error(), 500), true
+			r = r.failed(err)
+			r.Changed = true
 			all = append(all, rowStatus(r, nil, "gone"))
 		}
 	}

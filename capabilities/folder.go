@@ -203,3 +203,9 @@ func inBundleFolder(name string) bool {
 	first, _, _ := strings.Cut(name, "/")
 	return slices.Contains(bundleFolders, first)
 }
+
+// BundleNames are the names of files and folders that belong to a bundle whatever its
+// manifest says. The module is the one other file.
+func BundleNames() []string {
+	return append([]string{manifestJSON, manifestMD, helpFile}, bundleFolders...)
+}

@@ -9,6 +9,19 @@ import (
 	"github.com/aircoding/air/oci"
 )
 
+// Permits says why the policies or the project's lock forbid to run a bundle that nobody
+// enabled, nil where they do not.
+func (l *Lifecycle) Permits(c Found) error {
+	s, err := l.settings()
+	if err != nil {
+		return err
+	}
+	if err := l.forbids(s, c); err != nil {
+		return err
+	}
+	return l.locked(c)
+}
+
 // forbids says why a bundle may not be enabled or used here. What the project's file
 // forbids counts whether or not it was accepted: forbidding needs nobody's consent.
 func (l *Lifecycle) forbids(s *settings, c Found) error {
@@ -32,21 +45,22 @@ func (l *Lifecycle) exceeds(p Policy, c Found, owner string) error {
 				WithHint("the ceiling is policy.ceiling there: who owns it can raise it")
 		}
 	}
-	pattern, required := p.requiresSignature(c.Reference)
+	pattern, required := p.requiresSignature(c)
 	if !required || c.Signer != nil {
 		return nil
 	}
-	return fault.New(fault.PermissionDenied, "signature_required", "%s requires a signature for %s, and %s has none that counts: %s", owner, pattern, id, l.whyUnsigned(c)).
+	return fault.New(fault.PermissionDenied, "signature_required", "%s requires a signature for %s, and %s has none that counts: %s", owner, pattern, id, c.whyUnsigned()).
 		WithHint("air trust add names a publisher whom you trust; air verify %s says who signed it", id)
 }
 
-// requiresSignature returns the pattern that demands a signature of what was pulled from
-// a reference. A pattern that cannot be read demands it of everything.
-func (p Policy) requiresSignature(reference string) (pattern string, required bool) {
-	where := signedPlace(reference)
+// requiresSignature returns the pattern that demands a signature of a bundle by where it
+// came from: where nobody knows that, any does. A pattern that cannot be read demands it of
+// everything.
+func (p Policy) requiresSignature(c Found) (pattern string, required bool) {
+	where := signedPlace(c.Reference)
 	for _, pattern := range p.RequireSignature {
 		g, err := glob.Compile(pattern)
-		if err != nil || g.Match(where) || where == "" && pattern == "**" {
+		if err != nil || c.unknown || g.Match(where) { // ** matches nowhere, too
 			return pattern, true
 		}
 	}
@@ -59,23 +73,15 @@ func signedPlace(reference string) string {
 	if err != nil {
 		return reference
 	}
-	return r.Registry + "/" + r.Repository
+	return r.Place()
 }
 
-func (l *Lifecycle) whyUnsigned(c Found) string {
-	if c.Place != UserInstalled {
+func (c Found) whyUnsigned() string {
+	switch {
+	case c.Place == ProjectLocal:
 		return "what is part of the project carries no signature"
+	case len(c.Unsigned) > 0:
+		return text.Line(strings.Join(c.Unsigned, "; "), 600)
 	}
-	i := l.config.Store.record(c.Manifest.CapabilityID, c.Digest)
-	if len(i.Signatures) == 0 {
-		return "no signature came with it"
-	}
-	var reasons []string
-	if l.config.WhyUnsigned != nil {
-		reasons = l.config.WhyUnsigned(i)
-	}
-	if len(reasons) == 0 {
-		return "no key that you trust for it signed it"
-	}
-	return text.Line(strings.Join(reasons, "; "), 600)
+	return "no signature came with it"
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/text"
 )
 
 // Found is a bundle that could be enabled, and what AIR knows of its origin.
@@ -15,8 +16,12 @@ type Found struct {
 	Source     Source
 	Place      TrustLevel // project_local or user_installed: where the bytes lie; empty for what is only looked at
 	TrustLevel TrustLevel
-	Signer     *Signer // whose signature was verified just now, nil for nobody's
-	Reference  string  // as it was pulled, empty for what was not
+	Signer     *Signer  // whose signature was verified just now, nil for nobody's
+	Reference  string   // as it was pulled, empty for what was not
+	Asked      string   // see Installed.Asked
+	Unsigned   []string // why none of its signatures counts
+
+	unknown bool // where it came from: its record is damaged or gone
 }
 
 // Signer is a publisher in the person's trust store.
@@ -31,39 +36,53 @@ func (c Found) row(s State) row {
 	return row{ID: m.CapabilityID, Digest: c.Digest, Place: c.Place, Version: m.Version, State: s}
 }
 
-// installed verifies the bytes of an installed bundle and finds out who signed it. Of
-// several it is the one with the key that is wanted, where there is a wanted one.
-func (l *Lifecycle) installed(id, digest, wantedKey string) (Found, error) {
-	b, err := l.config.Store.Verify(id, digest)
+func (c Found) origin() origin {
+	return origin{Source: c.Source, Reference: c.Reference, Asked: c.Asked, Unknown: c.unknown}
+}
+
+// installed verifies the bytes of an installed bundle and finds out who signed it, the
+// consented signer if their signature counts. Where it came from is as the consent was
+// shown, and before one as it is recorded.
+func (l *Lifecycle) installed(r row) (Found, error) {
+	b, err := l.config.Store.Verify(r.ID, r.Digest)
 	if err != nil {
 		return Found{}, err
 	}
-	i := l.config.Store.record(id, digest)
-	c := Found{Bundle: b, Source: i.Source, Place: UserInstalled, TrustLevel: UserInstalled, Reference: i.Reference}
-	if c.Signer, err = l.signer(i, wantedKey); c.Signer != nil {
+	i, damaged := l.config.Store.record(r.ID, r.Digest)
+	from := r.Origin
+	if r.At == "" {
+		from = origin{i.Source, i.Reference, i.Asked, damaged != nil}
+	}
+	c := Found{
+		Bundle: b, Source: from.Source, Reference: from.Reference, Asked: from.Asked, unknown: from.Unknown,
+		Place: UserInstalled, TrustLevel: UserInstalled,
+	}
+	if damaged != nil {
+		c.Unsigned = []string{damaged.Error()}
+	}
+	if l.config.Signer == nil || len(i.Signatures) == 0 {
+		return c, nil
+	}
+	i.Reference = from.Reference
+	if c.Signer, c.Unsigned, err = l.config.Signer(i, r.Signer); c.Signer != nil {
 		c.TrustLevel = VerifiedPublisher
 	}
 	return c, err
 }
 
-// signer asks for the signatures of a bundle one by one only where the first that counts
-// is another one than the wanted.
-func (l *Lifecycle) signer(i Installed, wantedKey string) (*Signer, error) {
-	if l.config.Signer == nil || len(i.Signatures) == 0 {
-		return nil, nil
+// sourceWords and signerWords are safe to show.
+func (c Found) sourceWords() string {
+	if c.unknown {
+		return "NOT KNOWN: the record of it is damaged; pull or install it again"
 	}
-	first, err := l.config.Signer(i)
-	if err != nil || first == nil || wantedKey == "" || first.KeyID == wantedKey {
-		return first, err
+	return text.Line(c.Source.String(), 300)
+}
+
+func (c Found) signerWords() string {
+	if c.Signer == nil && len(c.Unsigned) > 0 {
+		return "none that counts: " + c.whyUnsigned()
 	}
-	for _, signature := range i.Signatures {
-		one := i
-		one.Signatures = [][]byte{signature}
-		if s, err := l.config.Signer(one); err != nil || s != nil && s.KeyID == wantedKey {
-			return s, err
-		}
-	}
-	return first, nil
+	return signerWords(c.Signer)
 }
 
 // sameSigner refuses a bundle of which the signature that the consent was shown no longer

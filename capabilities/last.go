@@ -20,7 +20,7 @@ const lastFile = "last"
 // last returns the bundle of an id that was placed last.
 func (s *Store) last(id string) (Installed, error) {
 	if digest, ok := s.readLast(id); ok {
-		return s.record(id, digest), nil
+		return s.listed(id, digest), nil
 	}
 	all, err := s.of(id)
 	if err != nil {

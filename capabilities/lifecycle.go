@@ -3,7 +3,6 @@ package capabilities
 import (
 	"context"
 	"errors"
-	"os"
 
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/home"
@@ -22,12 +21,10 @@ type LifecycleConfig struct {
 	// AcceptedLock is the same for the project's capability-lock.json: until then it only
 	// forbids, and nothing is proposed or pulled because of it.
 	AcceptedLock func(content []byte) bool
-	// Signer returns the trusted publisher who signed an installed bundle, nil when none
-	// did. It answers offline, from the record's Signatures. nil trusts nobody.
-	Signer func(Installed) (*Signer, error)
-	// WhyUnsigned says in words why none of the record's signatures counts. It is asked where
-	// a signature is required and there is none; nil says nothing.
-	WhyUnsigned func(Installed) []string
+	// Signer returns the trusted publisher who signed an installed bundle, of several the one
+	// with the wanted key, and nil when none did: then reasons say in words why none of the
+	// record's Signatures counts. It answers offline. nil trusts nobody.
+	Signer func(i Installed, wantedKey string) (by *Signer, reasons []string, err error)
 	// Policy is the person's own; it forbids besides the project's.
 	Policy Policy
 	// Dependencies says what this machine has of what a capability wants. nil checks nothing.
@@ -47,7 +44,7 @@ func New(config LifecycleConfig) (*Lifecycle, error) {
 	if config.Store == nil || config.Events == nil || config.NewImplementation == nil {
 		return nil, errors.New("capabilities.New: Store, Events and NewImplementation are wanted")
 	}
-	if err := openState(config.Events.DB()); err != nil {
+	if _, err := config.Events.DB().Exec(stateSchema); err != nil {
 		return nil, event.Storage(err, "opening the state of capabilities")
 	}
 	return &Lifecycle{config}, nil
@@ -86,23 +83,11 @@ func (l *Lifecycle) notEnabled(ctx context.Context, id, name string) error {
 		return unknown.WithHint("capability %s is disabled (%s); air enable %s brings it back", id, rows[0].Reason, id)
 	case len(rows) > 0:
 		return unknown.WithHint("capability %s is disabled; air enable %s brings it back", id, id)
-	case l.present(id):
+	case l.has(id, ""):
 		return fault.New(fault.ApprovalRequired, "approval_required", "capability %s is there, and nobody enabled it in this project", id).
 			WithHint("air enable %s shows what it asks for, and asks", id)
 	}
 	return unknown
-}
-
-func (l *Lifecycle) present(id string) bool {
-	if _, err := l.config.Store.Get(id, ""); err == nil {
-		return true
-	}
-	dir, ok := l.localDir(id)
-	if !ok {
-		return false
-	}
-	_, err := os.Lstat(dir)
-	return err == nil
 }
 
 // Tools implements runtime.Provider. A capability that fails is left out; its state
@@ -129,9 +114,6 @@ func (l *Lifecycle) Tools(ctx context.Context) ([]*runtime.Tool, error) {
 // says about it. What goes wrong becomes its state.
 func (l *Lifecycle) load(ctx context.Context, r row) (loaded, error) {
 	c, err := l.verified(r)
-	if err == nil {
-		err = sameSigner(r, c)
-	}
 	if err != nil {
 		return loaded{}, l.recordFailure(ctx, r, err)
 	}
@@ -143,13 +125,18 @@ func (l *Lifecycle) load(ctx context.Context, r row) (loaded, error) {
 		return ready, nil
 	}
 	r.State, r.Reason, r.Changed = Active, "", false // it had failed, or enabling it was interrupted
-	return ready, l.record(ctx, event.CapabilityActivated, r, nil)
+	return ready, l.found(ctx, event.CapabilityActivated, r, nil)
 }
 
-// verified returns the bytes that a row's digest names, or an integrity error.
+// verified returns the bytes that a row's digest names, signed as they were when they were
+// consented to, or an integrity error.
 func (l *Lifecycle) verified(r row) (Found, error) {
 	if r.Place == UserInstalled {
-		return l.installed(r.ID, r.Digest, r.Signer)
+		c, err := l.installed(r)
+		if err != nil {
+			return c, err
+		}
+		return c, sameSigner(r, c)
 	}
 	c, err := l.local(r.ID)
 	if err != nil {

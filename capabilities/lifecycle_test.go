@@ -252,7 +252,7 @@ func TestUpdateAndOlderDigest(t *testing.T) {
 	if _, err := w.lifecycle.Enable(t.Context(), "acme-csv", "", func(d Disclosure) (bool, error) { shown = d; return true, nil }); err != nil {
 		t.Fatal(err)
 	}
-	if shown.Version != "2.0.0" || shown.Replaces == nil || shown.Replaces.Version != "1.0.0" || shown.Replaces.Digest != one.Digest {
+	if shown.Version != "2.0.0" || shown.Changes == nil || shown.Changes.From.Version != "1.0.0" || shown.Changes.From.Digest != one.Digest {
 		t.Errorf("shown was %+v", shown)
 	}
 	if tool, err := w.lifecycle.Tool(t.Context(), "acme-csv.summarize"); err != nil || tool.Owner.Digest != two.Digest {

@@ -2,13 +2,11 @@ package capabilities
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
-	"path/filepath"
 	"slices"
 
 	"github.com/aircoding/air/internal/atomicfile"
@@ -23,8 +21,9 @@ import (
 // LockFile is the name of a project's lock in .air/shared.
 const LockFile = "capability-lock.json"
 
-// maxLock bounds a lock in bytes: what is larger cannot be accepted.
-const maxLock = 256 << 10
+// MaxLock bounds a lock in bytes. It is as much as a person is shown before they accept a
+// file: what is larger nobody else could use.
+const MaxLock = 64 << 10
 
 // Lock pins the capabilities of a project, by id. What it does not list cannot be used
 // in the project while it lies there, accepted or not.
@@ -47,14 +46,9 @@ type Locked struct {
 
 var sha256Hex = lazyregexp.New(`^[0-9a-f]{64}$`)
 
-// ReadLock reads a lock that anybody may have written. ok is false where there is none.
-func ReadLock(file string) (lock Lock, ok bool, err error) {
-	lock, content, err := readLock(file)
-	return lock, content != nil, err
-}
-
+// readLock reads a lock that anybody may have written. content is nil where there is none.
 func readLock(file string) (lock Lock, content []byte, err error) {
-	content, err = regular.Read(file, maxLock, false)
+	content, err = regular.Read(file, MaxLock, false)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return Lock{}, nil, nil
@@ -88,8 +82,8 @@ func badLock(where string, err error) error {
 
 func parseLock(content []byte) (Lock, error) {
 	var lock Lock
-	if len(content) > maxLock {
-		return lock, fmt.Errorf("it has %d bytes, the limit is %d", len(content), maxLock)
+	if len(content) > MaxLock {
+		return lock, fmt.Errorf("it has %d bytes, the limit is %d", len(content), MaxLock)
 	}
 	if err := yamldoc.DecodeJSON(content, &lock); err != nil {
 		return lock, err
@@ -153,9 +147,10 @@ func (k Lock) text() ([]byte, error) {
 		return nil, err
 	}
 	b.WriteByte('\n')
-	if b.Len() > maxLock {
-		return nil, fault.New(fault.ResourceExhausted, "lock_size", "the lock has %d bytes, the limit is %d", b.Len(), maxLock).
-			WithHint("air disable ends the use of what the project does not need")
+	if b.Len() > MaxLock {
+		id, size := k.largest()
+		return nil, fault.New(fault.ResourceExhausted, "lock_size", "the lock has %d bytes, the limit is %d; the largest of its %d entries is %s with %d", b.Len(), MaxLock, len(k.Capabilities), id, size).
+			WithHint("air disable %s ends its use; or disable what else the project does not need", id)
 	}
 	if _, err := parseLock(b.Bytes()); err != nil { // such as of a source that was lost
 		return nil, fault.New(fault.Integrity, "bad_record", "what is recorded of an installed capability makes no lock: %w", err).
@@ -164,46 +159,13 @@ func (k Lock) text() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Lock returns the lock that pins what is enabled. It verifies all bytes of that and who
-// signed them, and writes nothing.
-func (l *Lifecycle) Lock(ctx context.Context) (Lock, error) {
-	lock := Lock{SchemaVersion: 1, Capabilities: map[string]Locked{}}
-	rows, err := l.rows(ctx, `WHERE enabled = 1 ORDER BY id`)
-	if err != nil {
-		return lock, err
-	}
-	for _, r := range rows {
-		if ctx.Err() != nil {
-			return lock, context.Cause(ctx)
+// largest is the entry that takes the most room, in bytes as they are written.
+func (k Lock) largest() (id string, size int) {
+	for _, one := range slices.Sorted(maps.Keys(k.Capabilities)) {
+		text, err := json.MarshalIndent(k.Capabilities[one], "    ", "  ")
+		if err == nil && len(text) > size {
+			id, size = one, len(text)
 		}
-		c, err := l.verified(r)
-		if err == nil {
-			err = sameSigner(r, c)
-		}
-		if err != nil {
-			return lock, err
-		}
-		lock.Capabilities[r.ID] = pin(c)
 	}
-	return lock, nil
-}
-
-func pin(c Found) Locked {
-	p := Locked{
-		Version: c.Manifest.Version, Source: shared(c.Source), Reference: c.Reference,
-		Digest: c.Digest, ManifestHash: c.ManifestHash, ModuleSHA256: c.ModuleSHA256, Permissions: c.Manifest.Permissions,
-	}
-	if c.Signer != nil {
-		p.Signer = c.Signer.KeyID
-	}
-	return p
-}
-
-// shared is a source in a file that travels: a folder of this machine means nothing
-// elsewhere, and is nobody's business there.
-func shared(s Source) Source {
-	if filepath.IsAbs(s.Path) {
-		s.Path = filepath.Base(s.Path)
-	}
-	return s
+	return id, size
 }

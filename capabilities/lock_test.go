@@ -3,6 +3,7 @@ package capabilities
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,6 +32,15 @@ func (w *world) pins(change func(*Locked)) Lock {
 		w.Fatal(err)
 	}
 	return lock
+}
+
+// enabledSample is a world in which the sample bundle is enabled.
+func enabledSample(t testing.TB) *world {
+	t.Helper()
+	w := newWorld(t)
+	place(t, w.store, openSample(t))
+	w.enable("")
+	return w
 }
 
 func TestLock(t *testing.T) {
@@ -82,9 +92,9 @@ func TestLock(t *testing.T) {
 	if err := CheckLockText("lock", text); err != nil {
 		t.Error(err)
 	}
-	read, ok, err := ReadLock(w.lockFile())
-	if err != nil || !ok || len(read.Capabilities) != 1 {
-		t.Fatalf("read again: %+v, %v, %v", read, ok, err)
+	read, content, err := readLock(w.lockFile())
+	if err != nil || content == nil || len(read.Capabilities) != 1 {
+		t.Fatalf("read again: %+v, %v", read, err)
 	}
 	again, err := read.text()
 	if err != nil || !bytes.Equal(again, text) {
@@ -154,9 +164,7 @@ func TestLockContradicts(t *testing.T) {
 		"permissions":   func(c *Locked) { c.Permissions.Scopes.Read = nil },
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			place(t, w.store, openSample(t))
-			w.enable("")
+			w := enabledSample(t)
 			w.pins(change)
 			wantFault(t, w.call(), fault.Integrity, "lock_contradicts", name)
 			drift, err := w.lifecycle.CheckLock(t.Context())
@@ -165,9 +173,7 @@ func TestLockContradicts(t *testing.T) {
 			}
 		})
 	}
-	w := newWorld(t)
-	place(t, w.store, openSample(t))
-	w.enable("")
+	w := enabledSample(t)
 	w.pins(func(c *Locked) { c.Signer = keyID("acme") }) // shown and checked, and not enforced
 	if err := w.call(); err != nil {
 		t.Error(err)
@@ -219,9 +225,7 @@ func TestCheckLock(t *testing.T) {
 }
 
 func TestLockRefusals(t *testing.T) {
-	w := newWorld(t)
-	place(t, w.store, openSample(t))
-	w.enable("")
+	w := enabledSample(t)
 	good := w.pins(nil)
 	text, err := good.text()
 	if err != nil {
@@ -241,7 +245,7 @@ func TestLockRefusals(t *testing.T) {
 		{"permissions", replaced("data/**", "../x"), "/capabilities/acme-csv/permissions/scopes/read"},
 		{"a key twice", `{"schema_version":1,"schema_version":1,"capabilities":{}}`, "schema_version"},
 		{"large number", `{"schema_version":1e999999,"capabilities":{}}`, ""},
-		{"too large", `{"schema_version":1,"capabilities":{}}` + strings.Repeat(" ", maxLock), "limit"},
+		{"too large", `{"schema_version":1,"capabilities":{}}` + strings.Repeat(" ", MaxLock), "limit"},
 		{"no JSON", "schema_version: 1\n", ""},
 		{"nothing", "", ""},
 	} {
@@ -265,9 +269,7 @@ func TestLockRefusals(t *testing.T) {
 // TestLockSchemaAgrees: what the code takes, the published schema takes, and the other
 // way round.
 func TestLockSchemaAgrees(t *testing.T) {
-	w := newWorld(t)
-	place(t, w.store, openSample(t))
-	w.enable("")
+	w := enabledSample(t)
 	lock := w.pins(nil)
 	text, err := lock.text()
 	if err != nil {
@@ -337,4 +339,17 @@ func TestProposed(t *testing.T) {
 	if wantFault(t, err, fault.ApprovalRequired, "lock_not_accepted", LockFile); !ok {
 		t.Error("it is there")
 	}
+}
+
+// TestLockTooLarge: what nobody could accept is not written, and the error names what takes
+// the room.
+func TestLockTooLarge(t *testing.T) {
+	lock := enabledSample(t).pins(nil)
+	large := lock.Capabilities["acme-csv"]
+	for n := range 256 {
+		large.Permissions.Scopes.Read = append(large.Permissions.Scopes.Read, fmt.Sprintf("%03d/%0250d/**", n, n))
+	}
+	lock.Capabilities["other"] = large
+	err := lock.Write(filepath.Join(t.TempDir(), LockFile))
+	wantFault(t, err, fault.ResourceExhausted, "lock_size", "the limit is 65536; the largest of its 2 entries is other with")
 }

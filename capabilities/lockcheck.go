@@ -50,7 +50,7 @@ func (l *Lifecycle) locked(c Found) error {
 	if err != nil || content == nil {
 		return err
 	}
-	const hint = "air lock pins what is enabled; air lock --check shows what drifted"
+	const hint = "to follow the lock: air accept, air pull, air enable; to change it for everybody: air lock"
 	id := c.Manifest.CapabilityID
 	pinned, ok := lock.Capabilities[id]
 	switch {
@@ -135,7 +135,11 @@ func (l *Lifecycle) drift(id string, pinned Locked, r row, enabled bool) []strin
 	case r.Digest != pinned.Digest:
 		all = append(all, fmt.Sprintf("enabled as %s, pinned is %s", r.Digest, pinned.Digest))
 	}
-	c, err := l.ofDigest(id, pinned.Digest, pinned.Signer)
+	if r.Digest != pinned.Digest {
+		r = row{ID: id, Digest: pinned.Digest}
+	}
+	r.Signer = pinned.Signer
+	c, err := l.ofDigest(r)
 	if fault.Is(err, fault.NotFound) {
 		return append(all, "the pinned digest is not installed: "+pinned.Digest)
 	}
@@ -152,14 +156,29 @@ func (l *Lifecycle) drift(id string, pinned Locked, r row, enabled bool) []strin
 	return all
 }
 
-// ofDigest returns the bundle of a digest, in the project or installed, with its bytes
+// ofDigest returns the bundle of a row's digest, in the project or installed, with its bytes
 // verified.
-func (l *Lifecycle) ofDigest(id, digest, wantedKey string) (Found, error) {
-	if c, err := l.local(id); err == nil && c.Digest == digest {
+func (l *Lifecycle) ofDigest(r row) (Found, error) {
+	if c, err := l.local(r.ID); err == nil && c.Digest == r.Digest {
 		return c, nil
 	}
-	if _, err := l.config.Store.Get(id, digest); err != nil {
+	if _, err := l.config.Store.Get(r.ID, r.Digest); err != nil {
 		return Found{}, err
 	}
-	return l.installed(id, digest, wantedKey)
+	return l.installed(r)
+}
+
+// lockSigner says in words that the project's lock, accepted or not, pins a bundle as signed
+// by a key with which nobody whom the person trusts has signed it; empty where that is not so.
+func (l *Lifecycle) lockSigner(c Found) string {
+	lock, _, err := l.lock()
+	pinned := lock.Capabilities[c.Manifest.CapabilityID]
+	if err != nil || pinned.Digest != c.Digest || pinned.Signer == "" || pinned.Signer == keyOf(c.Signer) {
+		return ""
+	}
+	one, err := l.ofDigest(row{ID: c.Manifest.CapabilityID, Digest: c.Digest, consented: consented{Signer: pinned.Signer}})
+	if err == nil && keyOf(one.Signer) == pinned.Signer {
+		return "" // there are several
+	}
+	return "pins it as signed by " + pinned.Signer + ", and NO KEY THAT YOU TRUST has signed it so"
 }

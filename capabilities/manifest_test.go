@@ -384,7 +384,7 @@ func TestDetectors(t *testing.T) {
 		"display:vnc": false, "service:localhost:5432": true, "service:127.0.0.1:80": true, "service:[::1]:80": true,
 		"service:example.com:80": false, "service:0.0.0.0:80": false, "service:localhost:0": false, "service:localhost": false, "": false, "git": false,
 	} {
-		if got := badDetector(detector) == ""; got != ok {
+		if got := DetectorMistake(detector) == ""; got != ok {
 			t.Errorf("%q: accepted is %v, want %v", detector, got, ok)
 		}
 	}

@@ -22,8 +22,14 @@ import (
 // which bundle was placed last and where that came from; a reference that it was pulled
 // from earlier, and signatures that were found with it, stay. It runs nothing and enables nothing.
 func (s *Store) Place(ctx context.Context, b *Bundle, source Source) (Installed, error) {
+	return s.PlaceAsked(ctx, b, source, "")
+}
+
+// PlaceAsked is Place for a source that was asked for by a name which may come to mean
+// something else, see Installed.Asked.
+func (s *Store) PlaceAsked(ctx context.Context, b *Bundle, source Source, asked string) (Installed, error) {
 	c := content{raw: b.raw, digest: b.Digest, config: b.Manifest.Canonical(), layers: b.layers}
-	return s.place(ctx, c, Installed{CapabilityID: b.Manifest.CapabilityID, Source: source})
+	return s.place(ctx, c, Installed{CapabilityID: b.Manifest.CapabilityID, Source: source, Asked: asked})
 }
 
 // PlacePulled copies a pulled bundle into the store, with signatures that were found for
@@ -34,8 +40,8 @@ func (s *Store) PlacePulled(ctx context.Context, p oci.Pulled, signatures [][]by
 }
 
 // PlaceFrom is PlacePulled for bundles of another origin, such as an archive. Only of a
-// registry the reference counts: elsewhere it is a claim of whoever wrote it. A registry
-// source without a version gets the manifest's.
+// registry the reference counts: elsewhere it is a claim of whoever wrote it. What was
+// pulled by digest has a source without a version: nobody asked for a tag.
 func (s *Store) PlaceFrom(ctx context.Context, p oci.Pulled, source Source, signatures [][]byte) (Installed, error) {
 	m, err := ParseManifest(p.Config)
 	if err != nil {
@@ -48,7 +54,6 @@ func (s *Store) PlaceFrom(ctx context.Context, p oci.Pulled, source Source, sign
 	i := Installed{CapabilityID: m.CapabilityID, Source: source, Signatures: signatures}
 	if source.Kind == "registry" {
 		i.Reference = p.Reference
-		i.Source.Version = cmp.Or(source.Version, m.Version) // pulled by digest: the publisher's own
 	}
 	return s.place(ctx, c, i)
 }
@@ -69,7 +74,7 @@ func (s *Store) place(ctx context.Context, c content, i Installed) (Installed, e
 	defer unlock()
 	i.SchemaVersion, i.Digest, i.PlacedAt = 1, c.digest, time.Now().UTC()
 	i.Dir = s.path(i.CapabilityID, i.Digest)
-	before := s.record(i.CapabilityID, i.Digest)
+	before := s.listed(i.CapabilityID, i.Digest)
 	i.Signatures = joined(i.Signatures, before.Signatures)
 	i.Reference = cmp.Or(i.Reference, before.Reference)
 	if err := s.placeLocked(ctx, c, &i); err != nil {

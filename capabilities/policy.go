@@ -26,8 +26,8 @@ func ParsePolicy(file string, text json.RawMessage) (Policy, error) {
 	}
 	var found problems
 	p.check("/policy", &found)
-	if len(found.list) > 0 {
-		return p, badPolicy(file, &InvalidError{Problems: found.list, More: found.more})
+	if err := found.asError(); err != nil {
+		return p, badPolicy(file, err)
 	}
 	return p, nil
 }

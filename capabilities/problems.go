@@ -9,7 +9,7 @@ import (
 	"github.com/aircoding/air/internal/yamldoc"
 )
 
-// Problem is one thing that is wrong in a manifest.
+// Problem is one thing that is wrong in a document of ours: a manifest, settings, a lock.
 type Problem struct {
 	Pointer string `json:"pointer"` // RFC 6901; "" is the whole document
 	Line    int    `json:"line,omitempty"`
@@ -27,7 +27,7 @@ func (p Problem) String() string {
 	return at + ": " + p.Message
 }
 
-// InvalidError lists what is wrong in a manifest, the first twenty problems of it.
+// InvalidError lists what is wrong in such a document, the first twenty problems of it.
 type InvalidError struct {
 	Problems []Problem
 	More     int // how many further ones there are

@@ -51,8 +51,8 @@ func (l *Lifecycle) wanted() (map[string]Proposal, error) {
 	if err != nil {
 		return nil, err
 	}
-	lock, _, err := l.SharedLock()
-	if err != nil && !fault.Is(err, fault.ApprovalRequired) {
+	lock, err := l.acceptedLock()
+	if err != nil {
 		return nil, err
 	}
 	all := map[string]Proposal{}
@@ -76,11 +76,20 @@ func (l *Lifecycle) chosen(id string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	lock, _, err := l.SharedLock()
-	if err != nil && !fault.Is(err, fault.ApprovalRequired) {
+	lock, err := l.acceptedLock()
+	if err != nil {
 		return "", err
 	}
 	return cmp.Or(lock.Capabilities[id].Digest, s.of(id).Digest), nil
+}
+
+// acceptedLock is empty where there is no lock, or none that was accepted as it is now.
+func (l *Lifecycle) acceptedLock() (Lock, error) {
+	lock, _, err := l.SharedLock()
+	if fault.Is(err, fault.ApprovalRequired) {
+		return Lock{}, nil
+	}
+	return lock, err
 }
 
 // has reports whether a bundle lies in the project or the install store; any of the id

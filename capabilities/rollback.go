@@ -25,11 +25,7 @@ func (l *Lifecycle) Rollback(ctx context.Context, id, digest string, confirm fun
 	if err != nil {
 		return Status{}, gone(err, agreed, digest)
 	}
-	if len(agreed) > 0 && agreed[0].Enabled && agreed[0].Digest == c.Digest && agreed[0].Place == c.Place {
-		_, err := l.load(ctx, agreed[0])
-		return l.triedStatus(c, Active, err), err
-	}
-	return l.adopt(ctx, c, confirm)
+	return l.adopt(ctx, c, goingBack, confirm)
 }
 
 // earlier is the digest that was consented to before the present one.

@@ -105,7 +105,7 @@ func BenchmarkInstalled(b *testing.B) {
 }
 
 // BenchmarkLoad is what verifying at the start of a call costs besides hashing: alone, with
-// a signature, and with all that a project can say. The target is under a millisecond.
+// a signature, and with all that a project can say.
 func BenchmarkLoad(b *testing.B) {
 	w := newWorld(b)
 	key, err := trust.GenerateKey("ecdsa-p256")
@@ -130,12 +130,12 @@ func BenchmarkLoad(b *testing.B) {
 	w.enable("")
 	b.Run("plain", load)
 	people := []trust.Publisher{{Name: "acme", KeyID: key.Public().ID(), PublicKey: string(key.Public().PEM()), Capabilities: []string{"acme-*"}}}
-	w.lifecycle.config.Signer = func(i Installed) (*Signer, error) {
+	w.lifecycle.config.Signer = func(i Installed, _ string) (*Signer, []string, error) {
 		by, reasons := trust.Verify(trust.Subject{Digest: i.Digest, CapabilityID: i.CapabilityID}, i.Signatures, people)
 		if by == nil {
 			b.Fatal(reasons)
 		}
-		return &Signer{Name: by.Publisher, KeyID: by.KeyID}, nil
+		return &Signer{Name: by.Name, KeyID: by.KeyID}, nil, nil
 	}
 	b.Run("signed", load)
 	w.pins(nil)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/trust"
 )
 
 func TestSignaturesAreKept(t *testing.T) {
@@ -91,5 +92,12 @@ func TestReferenceOfAnArchive(t *testing.T) {
 	}
 	if i, err = s.PlaceFrom(t.Context(), p, from, nil); err != nil || i.Reference != p.Reference || i.Source != from {
 		t.Errorf("loaded after it was pulled: %+v, %v", i, err)
+	}
+}
+
+// TestOneSizeOfSignatures: what verifies is kept.
+func TestOneSizeOfSignatures(t *testing.T) {
+	if maxSignatureBytes != trust.MaxBytes || maxSignatures > trust.MaxSignatures {
+		t.Errorf("%d signatures of %d bytes are kept, and %d of %d can count", maxSignatures, maxSignatureBytes, trust.MaxSignatures, trust.MaxBytes)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"io"
 	"text/tabwriter"
 
-	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/text"
 )
 
@@ -18,7 +17,7 @@ type Status struct {
 	Enabled    bool       `json:"enabled"`
 	Reason     string     `json:"reason,omitempty"`
 	TrustLevel TrustLevel `json:"trust_level"`
-	Signer     *Signer    `json:"signer,omitempty"` // of what is enabled: of all else no signature is verified for a list
+	Signer     *Signer    `json:"signer,omitempty"` // of what is not enabled by its record, and of a bounded number only
 	Source     string     `json:"source"`
 	Tools      []string   `json:"tools,omitempty"`
 }
@@ -39,7 +38,7 @@ func (l *Lifecycle) triedStatus(c Found, state State, failure error) Status {
 	r := c.row(state)
 	r.Enabled = true
 	if failure != nil {
-		r.State, r.Reason, r.Changed = Failed, text.Line(failure.Error(), 500), fault.Is(failure, fault.Integrity)
+		r = r.failed(failure)
 	}
 	return rowStatus(r, c.Manifest.ToolNames(), c.Source.String()).vouched(c.TrustLevel, c.Signer)
 }

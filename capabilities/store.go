@@ -1,7 +1,6 @@
 package capabilities
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -11,10 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aircoding/air/internal/atomicfile"
 	"github.com/aircoding/air/internal/fault"
-	"github.com/aircoding/air/internal/home"
 	"github.com/aircoding/air/internal/regular"
+	"github.com/aircoding/air/internal/text"
 	"github.com/aircoding/air/oci"
 )
 
@@ -52,6 +50,7 @@ type Installed struct {
 	ModuleSHA256  string    `json:"module_sha256"`
 	Source        Source    `json:"source"`
 	Reference     string    `json:"reference,omitempty"` // as it was pulled
+	Asked         string    `json:"asked,omitempty"`     // revision that a git source was asked for: HEAD, a branch, a tag or a commit
 	PlacedAt      time.Time `json:"placed_at"`
 	Tools         []string  `json:"tools,omitempty"`
 	// Signatures are Sigstore bundles over Digest, as they were found with it. Nobody has
@@ -85,7 +84,7 @@ func (s *Store) exactly(id, digest string) (Installed, error) {
 	info, err := os.Lstat(s.path(id, digest))
 	switch {
 	case err == nil && info.IsDir():
-		return s.record(id, digest), nil
+		return s.listed(id, digest), nil
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return Installed{}, fault.IO("reading "+id, err)
 	}
@@ -104,7 +103,7 @@ func (s *Store) beginning(id, digest string) (Installed, error) {
 	found := slices.DeleteFunc(all, func(d string) bool { return !matches(d, digest) })
 	switch len(found) {
 	case 1:
-		return s.record(id, found[0]), nil
+		return s.listed(id, found[0]), nil
 	case 0:
 		return Installed{}, fault.New(fault.NotFound, "not_installed", "capability %s is installed, but not as %.80s", id, digest).WithHint("air ls shows what is installed")
 	}
@@ -144,7 +143,7 @@ func (s *Store) of(id string) ([]Installed, error) {
 	}
 	var all []Installed
 	for _, digest := range digests {
-		all = append(all, s.record(id, digest))
+		all = append(all, s.listed(id, digest))
 	}
 	slices.SortStableFunc(all, func(a, b Installed) int { return b.PlacedAt.Compare(a.PlacedAt) })
 	return all, nil
@@ -165,83 +164,29 @@ func (s *Store) digests(id string) ([]string, error) {
 	return all, nil
 }
 
-// record reads what was recorded of a bundle. One whose record is damaged is listed
-// all the same, as the oldest and without a version: verifying it says what is wrong.
-func (s *Store) record(id, digest string) Installed {
+// record reads what was recorded of a bundle. damaged says why nothing is known of one; it
+// is listed all the same, as the oldest and without a version.
+func (s *Store) record(id, digest string) (i Installed, damaged error) {
 	var stored storedRecord
-	text, err := regular.Read(s.path(id, digest)+recordEnd, maxRecord, false)
-	if err != nil || json.Unmarshal(text, &stored) != nil {
-		stored = storedRecord{}
+	content, err := regular.Read(s.path(id, digest)+recordEnd, maxRecord, false)
+	if err == nil {
+		err = json.Unmarshal(content, &stored)
 	}
-	i := stored.Installed
+	if err != nil {
+		stored = storedRecord{}
+		damaged = fault.New(fault.Integrity, "bad_record", "the record of where %s came from and who signed it cannot be read: %s", id, text.Line(err.Error(), 300)).
+			WithHint("pull or install it again")
+	}
+	i = stored.Installed
 	i.Signatures = joined(stored.Signatures)
 	i.CapabilityID, i.Digest, i.Dir = id, digest, s.path(id, digest)
+	return i, damaged
+}
+
+// listed is record for those who show what there is, whatever is known of it.
+func (s *Store) listed(id, digest string) Installed {
+	i, _ := s.record(id, digest) // damaged: said when it is used
 	return i
-}
-
-// writeRecord replaces the record of a bundle in one step. What is written first lies
-// in staging, which is there and in which nothing lasts.
-func (s *Store) writeRecord(staged string, i Installed) error {
-	text, err := json.MarshalIndent(storedRecord{i, i.Signatures}, "", "  ")
-	if err != nil {
-		return err
-	}
-	if err := atomicfile.Write(staged+recordEnd, append(text, '\n'), 0o600); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(i.Dir), 0o700); err != nil {
-		return err
-	}
-	return os.Rename(staged+recordEnd, i.Dir+recordEnd)
-}
-
-// Remove deletes one bundle: it is gone as a whole or still there.
-func (s *Store) Remove(ctx context.Context, id, digest string) error {
-	i, err := s.Get(id, digest)
-	if err != nil {
-		return err
-	}
-	unlock, err := s.lock(ctx)
-	if err != nil {
-		return err
-	}
-	defer unlock()
-	return fault.IO("removing "+id, errors.Join(s.forgetLast(i), s.discard(i.Dir)))
-}
-
-// discard moves a folder out of sight in one step and deletes it there.
-func (s *Store) discard(dir string) error {
-	staging, err := s.stage()
-	if err != nil {
-		return err
-	}
-	if err := os.Rename(dir, filepath.Join(staging, "old")); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if err := os.Remove(dir + recordEnd); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	_ = os.Remove(filepath.Dir(dir)) // the id's own folder, when nothing else is in it
-	return os.RemoveAll(filepath.Dir(staging))
-}
-
-// lock makes changes to the store wait for each other.
-func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
-	unlock, err = home.Lock(ctx, filepath.Join(s.dir, lockFile))
-	return unlock, fault.IO("locking the install store", err)
-}
-
-// stage makes a new folder for what is being placed. The caller has the lock, so that
-// whatever lies in staging is left from a process that died.
-func (s *Store) stage() (string, error) {
-	staging := filepath.Join(s.dir, stagingDir)
-	if err := os.RemoveAll(staging); err != nil {
-		return "", err
-	}
-	if err := os.MkdirAll(staging, 0o700); err != nil {
-		return "", err
-	}
-	return os.MkdirTemp(staging, "new-")
 }
 
 func readDir(dir string) ([]fs.DirEntry, error) {

@@ -21,14 +21,17 @@ func signedBy(name, digest string) []byte { return []byte(name + " " + digest) }
 
 // trusts makes the person trust the keys of publishers, by name, and nobody else's.
 func (w *world) trusts(names ...string) {
-	w.lifecycle.config.Signer = func(i Installed) (*Signer, error) {
+	w.lifecycle.config.Signer = func(i Installed, wantedKey string) (by *Signer, reasons []string, err error) {
 		for _, s := range i.Signatures {
 			name, digest, _ := strings.Cut(string(s), " ")
-			if digest == i.Digest && slices.Contains(names, name) {
-				return &Signer{Name: name, KeyID: keyID(name)}, nil
+			switch {
+			case digest != i.Digest || !slices.Contains(names, name):
+				reasons = append(reasons, name+" is nobody's key")
+			case by == nil || keyID(name) == wantedKey:
+				by = &Signer{Name: name, KeyID: keyID(name)}
 			}
 		}
-		return nil, nil
+		return by, reasons, nil
 	}
 }
 
@@ -122,7 +125,7 @@ func TestSignerChanged(t *testing.T) {
 			if types := w.types()[before:]; len(types) != 1 || types[0] != event.CapabilityFailed {
 				t.Errorf("events are %v", types)
 			}
-			if s := w.status("acme-csv"); s.State != Failed || s.TrustLevel != Untrusted || s.Signer != nil || !s.Enabled {
+			if s := w.status("acme-csv"); s.State != Failed || s.TrustLevel != UserInstalled || s.Signer != nil || !s.Enabled {
 				t.Errorf("status is %+v", s)
 			}
 			var shown *Disclosure
@@ -178,7 +181,7 @@ func TestTrustStoreBroken(t *testing.T) {
 	w.placeSigned(openSample(t), "acme")
 	w.enable("")
 	broken := fault.New(fault.Integrity, "bad_trust", "the trust store is damaged")
-	w.lifecycle.config.Signer = func(Installed) (*Signer, error) { return nil, broken }
+	w.lifecycle.config.Signer = func(Installed, string) (*Signer, []string, error) { return nil, nil, broken }
 	if err := w.call(); !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
 	}
@@ -215,7 +218,6 @@ func TestSignatureRequired(t *testing.T) {
 				w := newWorld(t)
 				w.placeSigned(openSample(t), "acme")
 				w.trusts(c.trusted)
-				w.lifecycle.config.WhyUnsigned = func(Installed) []string { return []string{"acme is nobody's key"} }
 				w.enable("") // and then somebody requires it
 				set(w)
 				err := w.call()
@@ -243,7 +245,7 @@ func TestSignatureRequired(t *testing.T) {
 func TestSignatureRequiredWithoutReference(t *testing.T) {
 	for pattern, refused := range map[string]bool{"**": true, "localhost:5000/**": false} {
 		p := Policy{RequireSignature: []string{pattern}}
-		if _, required := p.requiresSignature(""); required != refused {
+		if _, required := p.requiresSignature(Found{}); required != refused {
 			t.Errorf("%s: required is %v", pattern, required)
 		}
 	}
@@ -313,7 +315,7 @@ func TestDisallowedInstall(t *testing.T) {
 	for name, change := range map[string]func(*Verdict){
 		"present":                func(v *Verdict) { v.State = Present },
 		"optional":               func(v *Verdict) { v.Required = false },
-		"installed by allowance": func(v *Verdict) { v.Disallowed, v.Install = "", []string{"apt-get", "install", "git"} },
+		"installed by allowance": func(v *Verdict) { v.Disallowed, v.Install = "", []string{"apt-get install git"} },
 		"":                       func(*Verdict) {},
 		"too old":                func(v *Verdict) { v.State = Incompatible },
 	} {
@@ -360,7 +362,7 @@ func TestConsentIsKept(t *testing.T) {
 	_, err := w.lifecycle.Enable(t.Context(), "acme-csv", "", yes)
 	wantFault(t, err, fault.PermissionDenied, "switched_off", "")
 	rows, err := w.lifecycle.rows(t.Context(), `WHERE id = 'acme-csv'`)
-	if err != nil || len(rows) != 1 || rows[0].ConsentedAt == "" || rows[0].Signer != keyID("acme") {
+	if err != nil || len(rows) != 1 || rows[0].At == "" || rows[0].Signer != keyID("acme") {
 		t.Errorf("rows are %+v, %v", rows, err)
 	}
 }

@@ -7,9 +7,10 @@ import (
 )
 
 // Update puts another installed digest in the place of the enabled one, after confirm was
-// shown every difference. An empty digest means what Enable takes it for. A lower version
-// is refused: that is what Rollback is for. Where the digest is the enabled one there is
-// nothing to do and nothing is asked.
+// shown every difference. An empty digest means what Enable takes it for, or what the
+// project's folder holds where that is what is enabled. A lower version is refused: that is
+// what Rollback is for. Where the digest is the enabled one there is nothing to do and
+// nothing is asked, unless the signature that the consent was shown no longer counts.
 func (l *Lifecycle) Update(ctx context.Context, id, digest string, confirm func(Disclosure) (bool, error)) (Status, error) {
 	previous, has, err := l.enabled(ctx, id)
 	if err != nil {
@@ -27,12 +28,5 @@ func (l *Lifecycle) Update(ctx context.Context, id, digest string, confirm func(
 	if err != nil {
 		return Status{}, err
 	}
-	if c.Digest == previous.Digest && c.Place == previous.Place {
-		_, err := l.load(ctx, previous)
-		return l.triedStatus(c, Active, err), err
-	}
-	if err := l.downgraded(ctx, id, c.Manifest.Version); err != nil {
-		return Status{}, err
-	}
-	return l.adopt(ctx, c, confirm)
+	return l.adopt(ctx, c, updating, confirm)
 }

@@ -18,6 +18,6 @@ type Verdict struct {
 	Required     bool            `json:"required"`
 	State        DependencyState `json:"state"`
 	Detail       string          `json:"detail,omitempty"`     // the path and version found, or what is missing
-	Install      []string        `json:"install,omitempty"`    // the command that would install it, empty where AIR installs nothing
+	Install      []string        `json:"install,omitempty"`    // the commands that would install it, empty where AIR installs nothing
 	Disallowed   string          `json:"disallowed,omitempty"` // why the declared installer is never run, empty where it may be
 }

@@ -1,11 +1,8 @@
 package capabilities
 
 import (
-	"cmp"
 	"context"
-	"slices"
 	"strings"
-	"time"
 
 	"golang.org/x/mod/semver"
 
@@ -44,44 +41,20 @@ func orderOf(before, after string) Order {
 
 func semantic(version string) string { return "v" + strings.TrimPrefix(version, "v") }
 
-// consents are the digests of a capability that a person said yes to in this project,
-// the last one first.
+const ofConsents = `WHERE id = ? AND (enabled = 1 OR consented_at <> '') ORDER BY enabled DESC, consented_at DESC`
+
+// consents are the digests of a capability that a person said yes to in this project, the
+// enabled one first, then the last one.
 func (l *Lifecycle) consents(ctx context.Context, id string) ([]row, error) {
-	rows, err := l.rows(ctx, `WHERE id = ? AND (enabled = 1 OR consented_at <> '')`, id)
-	slices.SortStableFunc(rows, func(a, b row) int {
-		if a.Enabled != b.Enabled {
-			return cmp.Compare(enabledFirst(a), enabledFirst(b))
-		}
-		return consentTime(b).Compare(consentTime(a))
-	})
-	return rows, err
-}
-
-func enabledFirst(r row) int {
-	if r.Enabled {
-		return 0
-	}
-	return 1
-}
-
-// consentTime is zero where none can be read.
-func consentTime(r row) time.Time {
-	at, err := time.Parse(time.RFC3339Nano, r.ConsentedAt)
-	if err != nil {
-		return time.Time{}
-	}
-	return at
+	return l.rows(ctx, ofConsents, id)
 }
 
 // downgraded refuses a version that is lower than the one which was last consented to in
 // this project, over those that cannot be ordered. Without a rollback that is the highest
 // one; a rollback makes it the one that was gone back to.
-func (l *Lifecycle) downgraded(ctx context.Context, id, version string) error {
-	rows, err := l.consents(ctx, id)
-	if err != nil {
-		return err
-	}
-	for _, r := range rows {
+func downgraded(c Found, agreed []row) error {
+	id, version := c.Manifest.CapabilityID, c.Manifest.Version
+	for _, r := range agreed {
 		if !semver.IsValid(semantic(r.Version)) {
 			continue
 		}

@@ -20,37 +20,29 @@ func abiWords(abi hostabi.ABI) string {
 	return string(abi)
 }
 
-// permissionWords says in plain words the most that a capability can do once enabled.
+// permissionWords says in plain words the most that a capability can do once enabled. Its
+// events and artifacts have lists of their own.
 func permissionWords(m *Manifest) []string {
-	if !m.abi().KnowsAir() {
-		return []string{onlyInput}
+	var acts []string
+	what := map[string][]string{}
+	for _, p := range powers(m) {
+		if p.act == publish || p.act == store {
+			continue
+		}
+		if _, seen := what[p.act]; !seen {
+			acts = append(acts, p.act)
+		}
+		what[p.act] = append(what[p.act], lines([]string{p.what}, 120)...)
 	}
-	p, s := m.Permissions, m.Permissions.Scopes
-	var out []string
-	say := func(has bool, text string, scope ...string) {
-		if has {
-			out = append(out, text+scoped(scope))
+	for i, act := range acts {
+		if len(what[act]) > 0 {
+			acts[i] += ": " + strings.Join(what[act], ", ")
 		}
 	}
-	readIn, readOut := places(s.Read)
-	writeIn, writeOut := places(s.Write)
-	say(p.ReadProject && s.Read == nil, "read every file of the project but protected ones (.git, .env, keys)")
-	say(p.ReadProject && len(readIn) > 0, "read in the project: ", readIn...)
-	say(p.ReadProject && len(readOut) > 0, "read OUTSIDE the project: ", readOut...)
-	say(p.WriteProject && s.Write == nil, "create, change and delete every file of the project but protected ones")
-	say(p.WriteProject && len(writeIn) > 0, "create, change and delete in the project: ", writeIn...)
-	say(p.WriteProject && p.ProjectOutsideWrite && len(writeOut) > 0, "create, change and delete OUTSIDE the project: ", writeOut...)
-	say(p.ExecuteCommands && len(s.Commands) > 0, "run the commands: ", s.Commands...)
-	say(p.Network && len(s.Network) > 0, "talk to: ", s.Network...)
-	say(p.Credentials && len(s.Secrets) > 0, "have these secrets put into its requests, without seeing them: ", s.Secrets...)
-	say(p.Credentials, "ask for files that hold credentials, each time after a question")
-	say(p.SystemSensitive, "ask for what concerns the whole machine, each time after a question")
-	say(len(s.Tools) > 0, "call the tools: ", s.Tools...)
-	say(s.Tools == nil && len(out) > 0, "call air's own tools for the above, and no other capability's")
-	if len(out) == 0 {
+	if acts == nil {
 		return []string{"compute on what it is given, and nothing else"}
 	}
-	return out
+	return acts
 }
 
 // places parts patterns that are relative to the project from those that are not.
@@ -159,6 +151,33 @@ func limitWords(l runtime.Limits, abi hostabi.ABI) []string {
 		words = append(words, fmt.Sprintf("%d calls of other tools", l.HostCalls))
 	}
 	return append(words, fmt.Sprintf("%d at once", l.ConcurrentCalls))
+}
+
+// signerWords names who signed, as the person calls them.
+func signerWords(s *Signer) string {
+	switch {
+	case s == nil:
+		return "none"
+	case s.Name == "":
+		return text.Line(s.KeyID, 100)
+	}
+	return fmt.Sprintf("%s (%s, a key you trust)", text.Line(s.Name, 64), text.Line(s.KeyID, 100))
+}
+
+func trustWords(t TrustLevel) string {
+	switch t {
+	case ProjectLocal:
+		return "  (came with this project's files)"
+	case UserInstalled:
+		return "  (installed by you; nobody vouches for it)"
+	case Untrusted:
+		return "  (nobody vouches for it)"
+	case VerifiedPublisher:
+		return "  (signed by a publisher whom you trust for it)"
+	case BuiltIn:
+		return "  (part of air)"
+	}
+	return ""
 }
 
 func bytesWord(n int64) string {

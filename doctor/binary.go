@@ -13,19 +13,14 @@ import (
 )
 
 var (
-	wantedBinary = lazyregexp.New(`^([A-Za-z0-9_][A-Za-z0-9_.+-]{0,63}?)(?:>=([0-9]+(?:\.[0-9]+){0,3}))?$`)
-	dotted       = lazyregexp.New(`[0-9]+(\.[0-9]+){1,3}`)
-	digits       = lazyregexp.New(`[0-9]+`)
+	dotted = lazyregexp.New(`[0-9]+(\.[0-9]+){1,3}`)
+	digits = lazyregexp.New(`[0-9]+`)
 )
 
 // binary looks for a program on PATH. It is run only where a version is wanted and air
 // knows how that program is asked for it.
 func (l *look) binary(ctx context.Context, what string) finding {
-	part := wantedBinary.FindStringSubmatch(what)
-	if part == nil {
-		return unknown("this is no program's name")
-	}
-	name, wanted := part[1], part[2]
+	name, wanted, _ := strings.Cut(what, ">=")
 	path := l.program(name, l.path)
 	if path == "" {
 		return missing(name + " is not on PATH" + l.passedOver(name))

@@ -47,12 +47,12 @@ func TestBinary(t *testing.T) {
 		{"binary:cmake>=1", isUnknown, "did not say its version"},
 		{"binary:ninja", isMissing, "ninja is not on PATH"},
 		{"binary:absent", isMissing, "absent is not on PATH"},
-		{"binary:../jq", isUnknown, "no program's name"},
-		{"binary:/bin/sh", isUnknown, "no program's name"},
-		{"binary:-x", isUnknown, "no program's name"},
-		{"binary:$(id)", isUnknown, "no program's name"},
-		{"shell:id", isUnknown, "no detector"},
-		{"", isUnknown, "no detector"},
+		{"binary:../jq", isUnknown, "it is no detector"},
+		{"binary:/bin/sh", isUnknown, "it is no detector"},
+		{"binary:-x", isUnknown, "it is no detector"},
+		{"binary:$(id)", isUnknown, "it is no detector"},
+		{"shell:id", isUnknown, "it is no detector"},
+		{"", isUnknown, "it is no detector"},
 	} {
 		if got := one(t, d, c.detector); got.State != c.state || !strings.Contains(got.Detail, c.detail) {
 			t.Errorf("%s: got %s, %q; want %s, %q", c.detector, got.State, got.Detail, c.state, c.detail)
@@ -259,5 +259,15 @@ func TestProgramsSeeNothing(t *testing.T) {
 	}
 	if strings.Contains(string(seen), "SECRET") || strings.Contains(string(seen), "someone") || !strings.HasSuffix(string(seen), "\n/\n") {
 		t.Errorf("it saw\n%s", seen)
+	}
+}
+
+// Where go install writes comes first, before its other folders and the default one.
+func TestGoBinsInOrder(t *testing.T) {
+	dir := folder(t, map[string]string{"go": "echo /z/own; echo /b/path:/a/path:relative"})
+	d := New(Config{Getenv: variables(map[string]string{"PATH": dir, "HOME": "/home/x"})})
+	got := d.look(t.Context()).goBins()
+	if want := []string{"/z/own", "/b/path/bin", "/a/path/bin", "/home/x/go/bin"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -111,6 +111,9 @@ func (l *look) find(ctx context.Context, detector string) finding {
 	if ctx.Err() != nil {
 		return unknown("there was no time to look")
 	}
+	if mistake := capabilities.DetectorMistake(detector); mistake != "" {
+		return unknown("it " + mistake)
+	}
 	kind, what, _ := strings.Cut(detector, ":")
 	switch kind {
 	case "binary":
@@ -125,10 +128,8 @@ func (l *look) find(ctx context.Context, detector string) finding {
 		return service(ctx, what)
 	case "env":
 		return l.variable(what)
-	case "display":
-		return l.display(ctx, what)
 	}
-	return unknown("this is no detector that air knows")
+	return l.display(ctx, what)
 }
 
 func present(detail string) finding { return finding{capabilities.Present, detail} }

@@ -17,9 +17,6 @@ const maxGoPrograms = 256
 // the folders that go install writes to and on PATH. The programs are read and not run. A
 // module that is only a library belongs to each project's go.mod and is never found.
 func (l *look) goProgram(ctx context.Context, module string) finding {
-	if !goPath.MatchString(module) {
-		return unknown("this is no Go module's path")
-	}
 	name := programName(module)
 	for _, dir := range append(slices.Clone(l.goBins()), l.path...) {
 		if f, ok := builtFrom(filepath.Join(dir, name), module); ok {
@@ -61,27 +58,23 @@ func builtFrom(file, module string) (finding, bool) {
 	return present(file + " " + built.Main.Version), true
 }
 
-// findGoBins are the folders that go install writes to, as go itself says, and the default
-// of a machine without go.
-func (l *look) findGoBins(ctx context.Context) []string {
-	var bins []string
-	if home := l.getenv("HOME"); filepath.IsAbs(home) {
-		bins = append(bins, filepath.Join(home, "go", "bin"))
+// findGoBins are the folders that go install writes to, as go itself says, and last the
+// default of a machine without go.
+func (l *look) findGoBins(ctx context.Context) (bins []string) {
+	add := func(dir string) {
+		if filepath.IsAbs(dir) && !slices.Contains(bins, dir) {
+			bins = append(bins, dir)
+		}
 	}
-	tool := l.manager("go")
-	if tool == "" {
-		return bins
+	if tool := l.manager("go"); tool != "" {
+		if said, err := ask(ctx, append(l.environment(), "GOTOOLCHAIN=local"), tool, "env", "GOBIN", "GOPATH"); err == nil {
+			bin, paths, _ := strings.Cut(said, "\n")
+			add(strings.TrimSpace(bin))
+			for _, dir := range filepath.SplitList(strings.TrimSpace(paths)) {
+				add(filepath.Join(dir, "bin"))
+			}
+		}
 	}
-	said, err := ask(ctx, append(l.environment(), "GOTOOLCHAIN=local"), tool, "env", "GOBIN", "GOPATH")
-	if err != nil {
-		return bins
-	}
-	bin, paths, _ := strings.Cut(said, "\n")
-	for _, dir := range filepath.SplitList(strings.TrimSpace(paths)) {
-		bins = append(bins, filepath.Join(dir, "bin"))
-	}
-	bins = append([]string{strings.TrimSpace(bin)}, bins...)
-	slices.Sort(bins)
-	bins = slices.Compact(bins)
-	return slices.DeleteFunc(bins, func(dir string) bool { return !filepath.IsAbs(dir) })
+	add(filepath.Join(l.getenv("HOME"), "go", "bin"))
+	return bins
 }

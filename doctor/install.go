@@ -33,7 +33,7 @@ func (d *Doctor) Install(ctx context.Context, p Plan, out io.Writer) ([]Outcome,
 	done := []Outcome{}
 	for _, s := range p.Steps {
 		if ctx.Err() != nil {
-			return done, context.Cause(ctx)
+			break
 		}
 		o := Outcome{Step: s}
 		if err := d.step(ctx, s, out); err != nil {
@@ -41,20 +41,18 @@ func (d *Doctor) Install(ctx context.Context, p Plan, out io.Writer) ([]Outcome,
 		}
 		done = append(done, o)
 	}
-	if ctx.Err() != nil {
-		return done, context.Cause(ctx)
-	}
-	return done, nil
+	return done, context.Cause(ctx)
 }
 
 func (d *Doctor) step(ctx context.Context, s Step, out io.Writer) error {
-	if err := s.check(); err != nil {
-		return err
+	command := s.pkg.command()
+	if command == nil {
+		return fault.New(fault.PermissionDenied, "disallowed_install", "air does not run %q", text.Line(s.String(), 200))
 	}
 	l := d.look(ctx)
-	program := l.manager(s.Command[0])
+	program := l.manager(command[0])
 	if program == "" {
-		return fault.New(fault.DependencyMissing, "no_manager", "there is no %s on this machine", s.Command[0])
+		return fault.New(fault.DependencyMissing, "no_manager", "there is no %s on this machine", command[0])
 	}
 	if s.needsRoot() && os.Geteuid() != 0 {
 		return fault.New(fault.PermissionDenied, "not_root", "it takes root: sudo %s", s)
@@ -65,19 +63,11 @@ func (d *Doctor) step(ctx context.Context, s Step, out io.Writer) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxInstall)
 	defer cancel()
-	return errors.Join(l.run(ctx, dir, program, s.Command[1:], out), os.RemoveAll(dir))
+	return errors.Join(l.run(ctx, dir, program, command[1:], out), os.RemoveAll(dir))
 }
 
 // needsRoot reports whether the step works for root only.
-func (s Step) needsRoot() bool { return s.Command[0] == "apt-get" }
-
-// check refuses a step that no plan could hold.
-func (s Step) check() error {
-	if packages, ok := commandPackages(s.String()); !ok || len(packages) != 1 || packages[0].String() != s.String() {
-		return fault.New(fault.PermissionDenied, "disallowed_install", "air does not run %q", text.Line(s.String(), 200))
-	}
-	return nil
-}
+func (s Step) needsRoot() bool { return s.pkg.manager == managerApt }
 
 // run has a manager work in an empty folder, where no file of a project steers it.
 func (l *look) run(ctx context.Context, dir, program string, arguments []string, out io.Writer) error {

@@ -20,17 +20,12 @@ const (
 // maxPackages bounds what is installed for one dependency.
 const maxPackages = 16
 
-// The names that managers are given. They are narrower than what the managers take: no
-// option, no path, no address, no removal (apt-get's trailing minus), no file (npm takes
-// x.tgz for one) and nothing that a shell or a manager expands.
+// The versions that managers are given behind a name that a detector may have: no file (npm
+// takes x.tgz for one) and nothing that a shell or a manager expands.
 var (
-	debianName   = lazyregexp.New(`^[a-z0-9]([a-z0-9.+-]{0,126}[a-z0-9+])$`)
-	npmName      = lazyregexp.New(`^(@[a-z0-9][a-z0-9._-]{0,127}/)?[a-z0-9][a-z0-9._-]{0,127}$`)
-	npmFile      = lazyregexp.New(`\.(tgz|tar|tar\.gz)$`)
-	npmVersion   = lazyregexp.New(`^[0-9A-Za-z][0-9A-Za-z.+-]{0,63}$`)
-	goPath       = lazyregexp.New(`^[a-z0-9][a-z0-9-]*(\.[a-z0-9-]+)+(/[A-Za-z0-9_~][A-Za-z0-9._~-]*)*$`)
-	goVersion    = lazyregexp.New(`^(latest|v[0-9]+\.[0-9]+\.[0-9]+([.+-][0-9A-Za-z.+-]{0,64})?)$`)
-	variableName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
+	npmVersion = lazyregexp.New(`^[0-9A-Za-z][0-9A-Za-z.+-]{0,63}$`)
+	npmFile    = lazyregexp.New(`\.(tgz|tar|tar\.gz)$`)
+	goVersion  = lazyregexp.New(`^(latest|v[0-9]+\.[0-9]+\.[0-9]+([.+-][0-9A-Za-z.+-]{0,64})?)$`)
 )
 
 // pkg is something that a manager can install.
@@ -48,8 +43,10 @@ func (p pkg) command() []string {
 			name += "@" + p.version
 		}
 		return []string{"npm", "install", "--global", "--ignore-scripts", name}
+	case managerGo:
+		return []string{"go", "install", p.name + "@" + p.version}
 	}
-	return []string{"go", "install", p.name + "@" + p.version}
+	return nil
 }
 
 // String is the command as a person would type it.
@@ -127,16 +124,17 @@ func namedPackage(text, usual string) (pkg, bool) {
 	}
 	name, version, versioned := cutVersion(name)
 	p := pkg{manager, name, version}
+	named := capabilities.DetectorMistake(manager+":"+name) == ""
 	switch manager {
 	case managerApt:
-		return p, !versioned && debianName.MatchString(name)
+		return p, named && !versioned
 	case managerNPM:
-		return p, npmName.MatchString(name) && !npmFile.MatchString(name) && (!versioned || npmVersion.MatchString(version) && !npmFile.MatchString(version))
+		return p, named && (!versioned || npmVersion.MatchString(version) && !npmFile.MatchString(version))
 	case managerGo:
 		if !versioned {
 			p.version = "latest"
 		}
-		return p, goPath.MatchString(name) && len(name) <= 256 && goVersion.MatchString(p.version)
+		return p, named && goVersion.MatchString(p.version)
 	}
 	return pkg{}, false
 }

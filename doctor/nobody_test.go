@@ -64,7 +64,7 @@ func lookAsNobody(t *testing.T) {
 			t.Errorf("%s: got %s, %s; want %s", detector, got.State, got.Detail, want)
 		}
 	}
-	plan := NewPlan([]Need{{Dependency: wanted("apt:xz").Dependency}}).For(os.Geteuid() == 0)
+	plan := NewPlan([]Need{{Dependency: wanted("apt:xz").Dependency}}).ForPerson(os.Geteuid() == 0)
 	if len(plan.Steps) != 0 || len(plan.Manual) != 1 || !strings.HasPrefix(plan.Manual[0].What, "sudo apt-get install ") {
 		t.Errorf("got %+v", plan)
 	}

@@ -15,9 +15,6 @@ import (
 
 // debianPackage asks dpkg, which knows what is installed and not what could be.
 func (l *look) debianPackage(ctx context.Context, name string) finding {
-	if !debianName.MatchString(name) {
-		return unknown("this is no Debian package's name")
-	}
 	dpkg := l.manager("dpkg-query")
 	if dpkg == "" {
 		return unknown("this machine has no dpkg-query, which knows Debian packages")
@@ -43,9 +40,6 @@ const maxPackageJSON = 1 << 20
 
 // npmPackage looks into the folder of npm's global packages.
 func (l *look) npmPackage(name string) finding {
-	if !npmName.MatchString(name) || npmFile.MatchString(name) {
-		return unknown("this is no npm package's name")
-	}
 	root, err := l.npmRoot()
 	if err != nil {
 		return missing(fmt.Sprintf("the npm package %s is not installed: %v", name, err))

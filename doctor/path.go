@@ -52,6 +52,13 @@ func (d *Doctor) inProject(path string) bool {
 	return d.root != "" && (path == d.root || strings.HasPrefix(path, d.root+"/"))
 }
 
+// Program finds a program of this machine as Check does. path is the PATH of such programs,
+// for those that it starts. file is empty where there is none.
+func (d *Doctor) Program(name string) (file, path string) {
+	sound := d.soundPath()
+	return d.program(name, sound), strings.Join(sound, string(filepath.ListSeparator))
+}
+
 // program is the path of a program in one of the folders, "" for none. A link that leads
 // out of sound folders is none.
 func (d *Doctor) program(name string, folders []string) string {

@@ -31,6 +31,7 @@ type Plan struct {
 
 // Step is one command of a package manager.
 type Step struct {
+	pkg      pkg      // what is run is made of it; a step that is of no plan runs nothing
 	Command  []string `json:"command"`
 	For      []string `json:"for"`      // the dependencies, as CAPABILITY/DEPENDENCY
 	Required bool     `json:"required"` // one of them is
@@ -61,15 +62,15 @@ func NewPlan(needs []Need) Plan {
 			p.Manual = append(p.Manual, Manual{n.name(), text.Line(n.byHand(), 600)})
 		}
 	}
-	order := []string{"apt-get", "npm", "go"}
+	order := []string{managerApt, managerNPM, managerGo}
 	slices.SortStableFunc(p.Steps, func(a, b Step) int {
-		return cmp.Compare(slices.Index(order, a.Command[0]), slices.Index(order, b.Command[0]))
+		return cmp.Compare(slices.Index(order, a.pkg.manager), slices.Index(order, b.pkg.manager))
 	})
 	return p
 }
 
-// For is the plan for a person: what takes root is left to whoever is not.
-func (p Plan) For(root bool) Plan {
+// ForPerson is the plan without what takes root, which is left to whoever is not.
+func (p Plan) ForPerson(root bool) Plan {
 	left := Plan{Steps: []Step{}, Manual: slices.Clone(p.Manual)}
 	for _, s := range p.Steps {
 		if root || !s.needsRoot() {
@@ -82,11 +83,10 @@ func (p Plan) For(root bool) Plan {
 }
 
 func (p *Plan) add(one pkg, n Need) {
-	command := one.command()
-	at := slices.IndexFunc(p.Steps, func(s Step) bool { return slices.Equal(s.Command, command) })
+	at := slices.IndexFunc(p.Steps, func(s Step) bool { return s.pkg == one })
 	if at < 0 {
 		at = len(p.Steps)
-		p.Steps = append(p.Steps, Step{Command: command})
+		p.Steps = append(p.Steps, Step{pkg: one, Command: one.command()})
 	}
 	s := &p.Steps[at]
 	s.For = append(s.For, n.name())

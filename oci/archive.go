@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
@@ -20,6 +21,7 @@ const (
 	maxArchiveEntries = 4096
 	maxArchiveMemory  = 64 << 20 // bytes of manifests, configs and signatures together
 	archiveWindow     = 8 << 20  // what RFC 8878 asks every decoder to support
+	tarBlock          = 512      // bytes, of which every tar file has some
 )
 
 const hintNotArchive = "air save writes archives; what others write has to be an OCI image layout as tar, plain or compressed with zstd"
@@ -69,6 +71,9 @@ func archiveError(err error) error {
 	if errors.As(err, &ours) {
 		return err
 	}
+	if errors.Is(err, tar.ErrHeader) {
+		return fail(KindInvalid, hintNotArchive, "this is no archive, or a damaged one")
+	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return fail(KindIntegrity, "fetch the archive again", "the archive is cut off")
 	}
@@ -78,7 +83,7 @@ func archiveError(err error) error {
 func (a *archive) readAll(r io.Reader) error {
 	in := bufio.NewReader(r)
 	magic, err := in.Peek(4)
-	if err != nil {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
 	if string(magic) != "\x28\xb5\x2f\xfd" {
@@ -93,7 +98,11 @@ func (a *archive) readAll(r io.Reader) error {
 }
 
 func (a *archive) readTar(r io.Reader) error {
-	t := tar.NewReader(&boundedReader{r, maxArchive})
+	in := bufio.NewReader(&boundedReader{r, maxArchive})
+	if _, err := in.Peek(tarBlock); errors.Is(err, io.EOF) {
+		return fail(KindInvalid, hintNotArchive, "this is no archive")
+	}
+	t := tar.NewReader(in)
 	for range maxArchiveEntries {
 		h, err := t.Next()
 		if errors.Is(err, io.EOF) {
@@ -115,8 +124,8 @@ func (a *archive) take(h *tar.Header, r io.Reader) error {
 	name := strings.TrimPrefix(h.Name, "./")
 	digest := "sha256:" + strings.TrimPrefix(name, layoutBlobs)
 	switch {
-	case h.Typeflag == tar.TypeDir && strings.HasPrefix(layoutBlobs, name):
-		return nil
+	case h.Typeflag == tar.TypeDir && (name == "" || filepath.IsLocal(name)):
+		return nil // no folder is made, whatever its name; oras leaves an empty one
 	case h.Typeflag != tar.TypeReg || isSparse(h):
 		return badEntry(h, "is no regular file")
 	case a.names[name]:

@@ -305,7 +305,8 @@ func TestG16HostileEntries(t *testing.T) {
 		"device":            {special(a, tar.TypeChar, ""), KindInvalid, "no regular file"},
 		"block device":      {special(a, tar.TypeBlock, ""), KindInvalid, "no regular file"},
 		"pipe":              {special(a, tar.TypeFifo, ""), KindInvalid, "no regular file"},
-		"another folder":    {special("sub/", tar.TypeDir, ""), KindInvalid, "no regular file"},
+		"a file in another": {file("ingest/x", "x"), KindInvalid, "no part"},
+		"absolute folder":   {special("/tmp/", tar.TypeDir, ""), KindInvalid, "no regular file"},
 		"parent folder":     {special("../", tar.TypeDir, ""), KindInvalid, "no regular file"},
 		"wrong content":     {file(a, "b"), KindIntegrity, "digest mismatch"},
 		"second index":      {file("index.json", "{}"), KindInvalid, "twice"},
@@ -320,7 +321,7 @@ func TestG16HostileEntries(t *testing.T) {
 
 func TestLoadAcceptsFoldersAndDots(t *testing.T) {
 	entries := []tarEntry{}
-	for _, dir := range []string{"./", "./blobs/", "./blobs/sha256/"} {
+	for _, dir := range []string{"./", "./blobs/", "./blobs/sha256/", "./ingest/"} {
 		entries = append(entries, tarEntry{Header: tar.Header{Name: dir, Typeflag: tar.TypeDir, Mode: 0o755}})
 	}
 	for _, e := range good(t) {
@@ -546,8 +547,10 @@ func TestLoadOfWhatIsNoArchive(t *testing.T) {
 		content []byte
 		kind    Kind
 	}{
-		"nothing":      {nil, KindIntegrity},
+		"nothing":      {nil, KindInvalid},
+		"a short text": {[]byte("root:x:0:0\n"), KindInvalid},
 		"text":         {[]byte(strings.Repeat("hello ", 500)), KindInvalid},
+		"zstd of text": {zstdOf(t, []byte("root:x:0:0\n"), zstd.SpeedFastest), KindInvalid},
 		"gzip":         {append([]byte("\x1f\x8b\x08"), make([]byte, 2000)...), KindInvalid},
 		"cut zstd":     {whole[:len(whole)/2], KindIntegrity},
 		"cut tar":      {unzstd(t, whole)[:1600], KindIntegrity},

@@ -1,15 +1,11 @@
 package oci
 
 import (
-	"bytes"
 	"context"
-	"io"
 	"net/http"
+	"slices"
 
-	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
-
-	"github.com/aircoding/air/internal/canon"
 )
 
 // Attach stores a document that refers to a bundle, which is in the repository of the
@@ -48,47 +44,31 @@ func (c *Client) attach(ctx context.Context, reference, digest string, a Attachm
 // What the registry answers to the manifest is no proof that it does: some say so and
 // have no referrers API.
 func (s *session) store(ctx context.Context, a Attachment, raw []byte) error {
-	if err := s.uploadBytes(ctx, emptyJSON, a.Content); err != nil {
+	if err := s.upload(ctx, []Layer{memoryLayer("", emptyJSON), memoryLayer("", a.Content)}); err != nil {
 		return err
 	}
-	own := entry{digest: canon.Digest(raw), artifactType: a.ArtifactType}
-	if err := s.putManifest(ctx, own.digest, mediaTypeManifest, raw); err != nil {
-		return err
-	}
-	_, native, err := s.nativeList(ctx, s.ref.Digest, a.ArtifactType)
-	if native || err != nil {
-		return err
-	}
-	if own, err = newEntry(a, raw); err != nil {
-		return err
-	}
-	return s.addToIndex(ctx, indexTag(s.ref.Digest), own)
-}
-
-func (s *session) uploadBytes(ctx context.Context, blobs ...[]byte) error {
-	pusher, err := remote.NewPusher(
-		remote.WithTransport(s.auth),
-		remote.WithRetryPredicate(func(error) bool { return false })) // ours retries
+	own, err := newEntry(a, raw)
 	if err != nil {
 		return err
 	}
-	for _, b := range blobs {
-		l := Layer{
-			Title: "attachment", MediaType: "application/octet-stream", Digest: canon.Digest(b), Size: int64(len(b)),
-			Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil },
-		}
-		err := s.client.retry(ctx, func() error { return pusher.Upload(ctx, s.repo, upload{l, noBar{}}) })
-		if err != nil {
-			return err
-		}
+	if err := s.putManifest(ctx, own.digest, mediaTypeManifest, raw); err != nil {
+		return err
 	}
-	return nil
+	list, native, err := s.nativeList(ctx, s.ref.Digest, a.ArtifactType)
+	if err == nil && !native {
+		list, err = s.addToIndex(ctx, indexTag(s.ref.Digest), own)
+		list = candidates(list, s.ref.Digest, a.ArtifactType)
+	}
+	if err == nil && !slices.ContainsFunc(readFirst(list), func(e entry) bool { return e.digest == own.digest }) {
+		s.warn("%s is stored, and nobody will find it: too much else of its type refers to %s, or the registry does not list it", own.digest, s.ref.Digest)
+	}
+	return err
 }
 
 // putManifest is not the library's, which would keep the index of referrers itself.
 func (s *session) putManifest(ctx context.Context, identifier, mediaType string, raw []byte) error {
-	return s.client.retry(ctx, func() error {
-		resp, err := s.send(ctx, http.MethodPut, "manifests/"+identifier, map[string]string{"Content-Type": mediaType}, raw)
+	return s.retry(ctx, func() error {
+		resp, err := s.send(ctx, http.MethodPut, "manifests/"+identifier, map[string]string{"Content-Type": mediaType}, raw, http.StatusOK, http.StatusCreated, http.StatusAccepted)
 		if err != nil {
 			return err
 		}

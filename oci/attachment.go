@@ -6,10 +6,14 @@ import (
 	"github.com/aircoding/air/internal/canon"
 )
 
-// Limits of what refers to a bundle.
+// Limits of what refers to a bundle. From a registry more is read than an archive holds:
+// anybody who may push can attach something there.
 const (
-	MaxReferrers  = 64      // of one type that are read
+	MaxReferrers  = 64      // of one type in an archive
 	MaxAttachment = 1 << 20 // bytes of one
+	maxRead       = 1000    // of one type, the smallest, that are read from a registry
+	maxReadBytes  = 4 << 20 // of these together
+	maxListed     = 10_000  // that are looked at to find those
 )
 
 const mediaTypeEmpty = "application/vnd.oci.empty.v1+json"

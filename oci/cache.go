@@ -11,12 +11,20 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"syscall"
+	"time"
 
 	"github.com/aircoding/air/internal/home"
 )
 
-// cache keeps verified blobs as <dir>/sha256/<hex>. Whatever has that name is whole.
+// maxBlob is the most that any blob of a bundle has, in bytes.
+const maxBlob = MaxLayer
+
+const hintWrongSize = "do not use this bundle; ask its publisher"
+
+// cache keeps verified blobs as <dir>/sha256/<hex>. Whatever has that name was whole when
+// it got it.
 type cache struct{ dir string }
 
 func (c cache) path(digest string) string {
@@ -54,7 +62,14 @@ func (c cache) obtain(ctx context.Context, d Descriptor, fill func(*blobFile) er
 	return c.path(d.Digest), c.write(d, fill)
 }
 
-func (c cache) lockPath(hex string) string { return filepath.Join(c.dir, "locks", hex) }
+// lockPath is shared by some digests, so that there are never more than 4096 such files.
+func (c cache) lockPath(hex string) string { return filepath.Join(c.dir, "locks", hex[:3]) }
+
+// partial is where a download lies while it is under way. Who gives another size downloads
+// something else.
+func (c cache) partial(d Descriptor) string {
+	return c.path(d.Digest) + "-" + strconv.FormatInt(d.Size, 10) + partialSuffix
+}
 
 // has reports whether a blob is in the cache, whole; the bytes decide, not the name.
 func (c cache) has(d Descriptor) (bool, error) {
@@ -66,25 +81,27 @@ func (c cache) has(d Descriptor) (bool, error) {
 		return false, localError(err)
 	}
 	defer func() { _ = f.Close() }()
-	v := newVerifier(d)
-	if _, err := io.Copy(v, f); err == nil && v.check() == nil {
-		return true, nil
+	hash := sha256.New()
+	n, err := io.Copy(hash, io.LimitReader(f, maxBlob+1))
+	if err != nil || digestString(hash) != d.Digest {
+		return false, nil // changed on disk: worth a new download, which replaces it
 	}
-	// Changed on disk: worth a new download, never worth an answer.
-	if err := os.Remove(f.Name()); err != nil {
-		return false, localError(err)
+	if n != d.Size {
+		return false, fail(KindIntegrity, hintWrongSize, "%s has %d bytes, and is said to have %d", d.Digest, n, d.Size)
 	}
-	return false, nil
+	now := time.Now()
+	_ = os.Chtimes(f.Name(), now, now) // used: what PruneDownloads goes by
+	return true, nil
 }
 
-// write fills <hex>.partial, verifies, and renames it. What a download has when it fails
+// write fills a partial file, verifies, and renames it. What a download has when it fails
 // stays for the next one, unless the bytes are wrong.
 func (c cache) write(d Descriptor, fill func(*blobFile) error) error {
 	path := c.path(d.Digest)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return localError(err)
 	}
-	f, err := os.OpenFile(path+partialSuffix, os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
+	f, err := os.OpenFile(c.partial(d), os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return localError(err)
 	}
@@ -119,11 +136,13 @@ func (v *verifier) check() error {
 	if v.n != v.want.Size {
 		return mismatch("%d bytes, %s should have %d", v.n, v.want.Digest, v.want.Size)
 	}
-	if got := "sha256:" + hex.EncodeToString(v.hash.Sum(nil)); got != v.want.Digest {
+	if got := digestString(v.hash); got != v.want.Digest {
 		return mismatch("digest mismatch: got %s, want %s", got, v.want.Digest)
 	}
 	return nil
 }
+
+func digestString(h hash.Hash) string { return "sha256:" + hex.EncodeToString(h.Sum(nil)) }
 
 func mismatch(format string, args ...any) error {
 	return fail(KindIntegrity, "do not use what this server sends; pull from another one, or ask the publisher", "%w", fmt.Errorf(format, args...))

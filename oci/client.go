@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"sync/atomic"
 	"time"
 
+	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 	"golang.org/x/sync/errgroup"
@@ -27,12 +29,12 @@ type Options struct {
 	CacheDir  string // downloads lie in CacheDir/sha256; needed for Pull
 	// Progress makes the display of one transfer. nil shows nothing.
 	Progress func(total int64, title string) Bar
-	Log      io.Writer     // warnings, a line each; nil drops them
-	Idle     time.Duration // how long nothing may move on a connection; default 30 s
+	Log      io.Writer     // warnings, and what continues, a line each; nil drops them
+	Idle     time.Duration // how long nothing, or next to nothing, may come; default 30 s
 	Backoff  time.Duration // wait before the second try, tripled for each further one; default 500 ms
 }
 
-// Bar shows one transfer. Set gets the bytes done so far; a second try starts anew.
+// Bar shows one transfer. Set gets the bytes done so far, which a second try may begin anew.
 type Bar interface {
 	Set(done int64)
 	Close()
@@ -52,9 +54,11 @@ type Client struct{ options Options }
 // NewClient returns a client. It does nothing yet.
 func NewClient(o Options) *Client { return &Client{options: o} }
 
-func (c *Client) warn(format string, args ...any) {
+func (c *Client) warn(format string, args ...any) { c.say("warning: "+format, args...) }
+
+func (c *Client) say(format string, args ...any) {
 	if c.options.Log != nil {
-		fmt.Fprintf(c.options.Log, "warning: %s\n", text.Line(fmt.Sprintf(format, args...), maxWarning))
+		fmt.Fprintln(c.options.Log, text.Line(fmt.Sprintf(format, args...), maxWarning))
 	}
 }
 
@@ -78,11 +82,26 @@ type session struct {
 	gate   *gate
 	auth   http.RoundTripper
 	http   *http.Client
+	waited atomic.Int64 // nanoseconds, because answers asked for it
 }
 
 // open finds out how the registry wants to be spoken to. action is
 // transport.PullScope or transport.PushScope.
 func (c *Client) open(ctx context.Context, ref Reference, action string) (*session, error) {
+	s, err := c.session(ref)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.authenticate(ctx, c.credentials(ctx, s.repo), s.repo.Scope(action)); err != nil {
+		s.close()
+		return nil, err
+	}
+	s.http = &http.Client{Transport: s.auth}
+	return s, nil
+}
+
+// session is not authenticated yet.
+func (c *Client) session(ref Reference) (*session, error) {
 	repo, err := ref.repository(c.options.PlainHTTP)
 	if err != nil {
 		return nil, err
@@ -91,52 +110,21 @@ func (c *Client) open(ctx context.Context, ref Reference, action string) (*sessi
 	if err != nil {
 		return nil, err
 	}
-	s := &session{client: c, ref: ref, repo: repo, gate: gate}
-	auth := c.credentials(ctx, repo)
-	err = c.retry(ctx, func() error {
-		s.auth, err = transport.NewWithContext(ctx, repo.Registry, auth, gate, []string{repo.Scope(action)})
+	return &session{client: c, ref: ref, repo: repo, gate: gate}, nil
+}
+
+func (s *session) authenticate(ctx context.Context, auth authn.Authenticator, scopes ...string) error {
+	err := s.retry(ctx, func() (err error) {
+		s.auth, err = transport.NewWithContext(ctx, s.repo.Registry, auth, s.gate, scopes)
 		return err
 	})
-	if err != nil {
-		s.close()
-		return nil, s.explainPing(ctx, err)
-	}
-	s.http = &http.Client{Transport: s.auth}
-	return s, nil
+	return s.explainPing(ctx, err)
 }
 
 func (s *session) close() {
 	if t, ok := s.gate.base.(*http.Transport); ok {
 		t.CloseIdleConnections()
 	}
-}
-
-// get asks for one object of the repository and returns an answer that is a 200.
-func (s *session) get(ctx context.Context, kind, identifier, accept string) (*http.Response, error) {
-	header := http.Header{}
-	if accept != "" {
-		header.Set("Accept", accept)
-	}
-	return s.ask(ctx, kind, identifier, header, http.StatusOK)
-}
-
-// ask is get with a header, and with the codes of the answers that are wanted.
-func (s *session) ask(ctx context.Context, kind, identifier string, header http.Header, codes ...int) (*http.Response, error) {
-	url := fmt.Sprintf("%s://%s/v2/%s/%s/%s", s.repo.Scheme(), s.ref.Registry, s.ref.Repository, kind, identifier)
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return nil, err
-	}
-	req.Header = header
-	resp, err := s.http.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	if err := transport.CheckError(resp, codes...); err != nil {
-		_ = resp.Body.Close()
-		return nil, err
-	}
-	return resp, nil
 }
 
 // together runs do for each index below n, a few at a time; the first error stops

@@ -1,7 +1,6 @@
 package oci
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -10,8 +9,6 @@ import (
 	"strconv"
 
 	"github.com/klauspost/compress/zstd"
-
-	"github.com/aircoding/air/internal/canon"
 )
 
 // decodeContent reads what a compressed layer says that it holds. On any other layer such
@@ -59,12 +56,9 @@ func (a Artifact) compress() (Artifact, error) {
 		return a, err
 	}
 	packed := encoder.EncodeAll(raw, nil)
-	layers := append([]Layer{{
-		Title: a.Layers[0].Title, MediaType: MediaTypeModuleZstd, Digest: canon.Digest(packed), Size: int64(len(packed)),
-		Content: Content{a.Layers[0].Digest, a.Layers[0].Size},
-		Open:    func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(packed)), nil },
-	}}, a.Layers[1:]...)
-	a.Layers = layers
+	module := memoryLayer(a.Layers[0].Title, packed)
+	module.MediaType, module.Content = MediaTypeModuleZstd, Content{a.Layers[0].Digest, a.Layers[0].Size}
+	a.Layers = append([]Layer{module}, a.Layers[1:]...)
 	return a, nil
 }
 

@@ -1,56 +1,83 @@
 package oci
 
 import (
+	"bytes"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
-	"net/url"
-	"strconv"
 	"strings"
 
 	"cuelabs.dev/go/oci/ociregistry"
 	"cuelabs.dev/go/oci/ociregistry/ociref"
 	"cuelabs.dev/go/oci/ociregistry/ociserver"
-	imagespec "github.com/opencontainers/image-spec/specs-go/v1"
 )
 
-// maxReferrersPage is how many bytes of descriptors one answer lists; the next page has
-// the rest.
-const maxReferrersPage = 1 << 20
-
-// endpoints answers requests. The library does, but for what it does not know: a list
-// of referrers in pages, the end of a blob as range, giving up an upload, a mount of
-// what is not there.
+// endpoints answers requests. The library does, but for what it does not know: lists that
+// are empty, a list of referrers in pages, the end of a blob as range, giving up an
+// upload, a mount of what is not there.
 type endpoints struct {
-	store   storage
-	library http.Handler
+	store     *dirStore
+	library   http.Handler
+	manifests chan struct{} // a place for each that is being decoded
 }
 
-func newEndpoints(s storage) http.Handler {
-	return &endpoints{store: s, library: ociserver.New(s, &ociserver.Options{WriteError: writeError})}
+// maxDecoded is how many manifests are decoded at one time: each may take tens of
+// megabytes.
+const maxDecoded = 4
+
+func newEndpoints(s *dirStore) http.Handler {
+	return &endpoints{s, ociserver.New(s, &ociserver.Options{WriteError: writeError}), make(chan struct{}, maxDecoded)}
 }
 
 func (e *endpoints) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	repo, kind, last := splitPath(req.URL.Path)
+	get, put := req.Method == http.MethodGet, req.Method == http.MethodPut
 	switch {
-	case kind == "referrers" && req.Method == http.MethodGet && ValidDigest(last):
+	case get && kind == "referrers" && ValidDigest(last):
 		e.referrers(w, req, repo, ociregistry.Digest(last))
-		return
-	case kind == "uploads" && last != "" && req.Method == http.MethodDelete:
-		e.giveUp(w, req, strings.TrimSuffix(repo, "/blobs"), last)
-		return
-	case kind == "uploads" && last == "" && req.Method == http.MethodPost:
-		req = e.mountable(req)
-	case kind == "manifests" && req.Method == http.MethodPut && strings.Contains(last, ":") && !ociref.IsValidDigest(last):
+	case get && kind == "tags" && last == "list":
+		e.list(w, req, e.store.Tags(req.Context(), repo, req.URL.Query().Get("last")), func(tags []string) any {
+			return map[string]any{"name": repo, "tags": tags}
+		})
+	case get && req.URL.Path == "/v2/_catalog":
+		e.list(w, req, e.store.Repositories(req.Context(), req.URL.Query().Get("last")), func(names []string) any {
+			return map[string]any{"repositories": names}
+		})
+	case kind == "uploads" && last != "":
+		e.upload(w, req, strings.TrimSuffix(repo, "/blobs"), last)
+	case kind == "uploads" && req.Method == http.MethodPost:
+		e.library.ServeHTTP(w, e.mountable(req))
+	case put && kind == "manifests" && strings.Contains(last, ":") && !ociref.IsValidDigest(last):
 		writeError(w, req, ociregistry.ErrDigestInvalid)
-		return
-	case kind == "blobs" && req.Method == http.MethodGet && req.Header.Get("Range") != "":
-		if !e.satisfiable(w, req, repo, last) {
-			return
-		}
+	case put && kind == "manifests":
+		e.manifest(w, req)
+	case get && kind == "blobs" && req.Header.Get("Range") != "" && !e.satisfiable(w, req, repo, last):
+	default:
+		e.library.ServeHTTP(w, req)
 	}
+}
+
+// manifest looks at a manifest before the library decodes it.
+func (e *endpoints) manifest(w http.ResponseWriter, req *http.Request) {
+	text, err := io.ReadAll(req.Body)
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge):
+		refuse(w, http.StatusRequestEntityTooLarge, ociregistry.ErrSizeInvalid, fmt.Sprintf("a manifest may have %d bytes", tooLarge.Limit))
+		return
+	case err != nil:
+		writeError(w, req, fmt.Errorf("%w: reading it: %w", ociregistry.ErrManifestInvalid, err))
+		return
+	}
+	e.manifests <- struct{}{}
+	defer func() { <-e.manifests }()
+	if _, err := readReferences(text); err != nil {
+		writeError(w, req, err)
+		return
+	}
+	req.Body = io.NopCloser(bytes.NewReader(text))
 	e.library.ServeHTTP(w, req)
 }
 
@@ -66,60 +93,39 @@ func cutLast(path string) (before, last string) {
 	return path[:max(i, 0)], path[i+1:]
 }
 
-// referrers lists the manifests that have a subject. A repository that is not known has
-// none, as one has whose first push is still to come.
-func (e *endpoints) referrers(w http.ResponseWriter, req *http.Request, repo string, digest ociregistry.Digest) {
-	artifactType, after := req.URL.Query().Get("artifactType"), req.URL.Query().Get("last")
-	index := imagespec.Index{MediaType: imagespec.MediaTypeImageIndex, Manifests: []ociregistry.Descriptor{}}
-	index.SchemaVersion = 2
-	size := 0
-	for desc, err := range e.store.referrersAfter(req.Context(), repo, digest, artifactType, after) {
-		if errors.Is(err, ociregistry.ErrNameUnknown) {
-			break
-		}
-		if err != nil {
+// upload writes to an upload that has begun. One whose body breaks off is dropped, but for
+// a chunk of a client that says where it stands, and so can go on.
+func (e *endpoints) upload(w http.ResponseWriter, req *http.Request, repo, id string) {
+	plain, err := base64.RawURLEncoding.DecodeString(id) // as the library writes it
+	switch {
+	case err != nil:
+		writeError(w, req, ociregistry.ErrBlobUploadUnknown)
+	case req.Method == http.MethodDelete:
+		if err := e.store.giveUp(req.Context(), repo, string(plain)); err != nil {
 			writeError(w, req, err)
 			return
 		}
-		text, _ := json.Marshal(desc) // it came as JSON
-		if size += len(text); size > maxReferrersPage && len(index.Manifests) > 0 {
-			w.Header().Set("Link", nextPage(req, index.Manifests))
-			break
+		w.WriteHeader(http.StatusNoContent)
+	default:
+		body := &brokenBody{ReadCloser: req.Body}
+		req.Body = body
+		e.library.ServeHTTP(w, req)
+		if body.broken && req.Header.Get("Content-Range") == "" {
+			_ = e.store.giveUp(req.Context(), repo, string(plain)) // it may be gone already
 		}
-		index.Manifests = append(index.Manifests, desc)
 	}
-	if artifactType != "" {
-		w.Header().Set("OCI-Filters-Applied", "artifactType")
-	}
-	body, _ := json.Marshal(index)
-	w.Header().Set("Content-Type", imagespec.MediaTypeImageIndex)
-	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	_, _ = w.Write(body) // the client is gone
 }
 
-func nextPage(req *http.Request, page []ociregistry.Descriptor) string {
-	query := req.URL.Query()
-	query.Set("last", string(page[len(page)-1].Digest))
-	next := url.URL{Path: req.URL.Path, RawQuery: query.Encode()}
-	return "<" + next.String() + `>; rel="next"`
+// brokenBody remembers that it did not come to its end.
+type brokenBody struct {
+	io.ReadCloser
+	broken bool
 }
 
-// giveUp drops an upload.
-func (e *endpoints) giveUp(w http.ResponseWriter, req *http.Request, repo, id string) {
-	plain, err := base64.RawURLEncoding.DecodeString(id) // as the library writes it
-	if err != nil {
-		writeError(w, req, ociregistry.ErrBlobUploadUnknown)
-		return
-	}
-	upload, err := e.store.PushBlobChunkedResume(req.Context(), repo, string(plain), -1, 0)
-	if err == nil {
-		err = upload.Cancel()
-	}
-	if err != nil {
-		writeError(w, req, err)
-		return
-	}
-	w.WriteHeader(http.StatusNoContent)
+func (b *brokenBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	b.broken = b.broken || err != nil && !errors.Is(err, io.EOF)
+	return n, err
 }
 
 // mountable makes an ordinary upload of a mount whose blob is not there, as the spec
@@ -138,48 +144,4 @@ func (e *endpoints) mountable(req *http.Request) *http.Request {
 	req = req.Clone(req.Context())
 	req.URL.RawQuery = query.Encode()
 	return req
-}
-
-// satisfiable rewrites the range that a request asks for into the one form the library
-// knows, or answers that there is no such range.
-func (e *endpoints) satisfiable(w http.ResponseWriter, req *http.Request, repo, digest string) bool {
-	desc, err := e.store.ResolveBlob(req.Context(), repo, ociregistry.Digest(digest))
-	if err != nil {
-		return true // the library says what is wrong
-	}
-	plain, ok := plainRange(req.Header.Get("Range"), desc.Size)
-	if !ok {
-		w.Header().Set("Content-Range", fmt.Sprintf("bytes */%d", desc.Size))
-		refuse(w, http.StatusRequestedRangeNotSatisfiable, ociregistry.ErrRangeInvalid.Code(),
-			fmt.Sprintf("the blob has %d bytes", desc.Size))
-		return false
-	}
-	if plain == "" {
-		req.Header.Del("Range")
-		return true
-	}
-	req.Header.Set("Range", plain)
-	return true
-}
-
-// plainRange turns bytes=-N into bytes=FROM-. What is no range of one part counts as
-// none, as RFC 9110 section 14.2 allows: the answer is the whole blob.
-func plainRange(header string, size int64) (plain string, ok bool) {
-	spec, isBytes := strings.CutPrefix(header, "bytes=")
-	from, to, isRange := strings.Cut(strings.TrimSpace(spec), "-")
-	if !isBytes || !isRange || strings.ContainsAny(spec, ",") {
-		return "", true
-	}
-	if from == "" {
-		n, err := strconv.ParseInt(to, 10, 64)
-		if err != nil || n < 0 {
-			return "", true
-		}
-		return fmt.Sprintf("bytes=%d-", max(size-n, 0)), n > 0 && size > 0
-	}
-	start, err := strconv.ParseInt(from, 10, 64)
-	if err != nil || start < 0 {
-		return "", true
-	}
-	return header, start < size
 }

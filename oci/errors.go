@@ -75,15 +75,28 @@ func during(op, reference string, err error) error {
 	return &out
 }
 
-const hintDiskFull = "make room on the disk and try again; a download continues where it stopped"
+const (
+	hintDiskFull = "make room on the disk and try again"
+	hintTimeout  = "give it more time with --timeout"
+	goesOn       = "the next pull goes on where it stopped"
+)
+
+// plainly says an error in other words.
+type plainly struct {
+	words string
+	error
+}
+
+func (p plainly) Error() string { return p.words }
+func (p plainly) Unwrap() error { return p.error }
 
 // localError classifies what this machine, not the registry, answered.
 func localError(err error) *Error {
 	switch {
 	case errors.Is(err, context.Canceled):
-		return &Error{Kind: KindCancelled, Err: err}
+		return &Error{Kind: KindCancelled, Err: plainly{"it was cancelled", err}}
 	case errors.Is(err, context.DeadlineExceeded):
-		return &Error{Kind: KindTimeout, Hint: "give it more time with --timeout; a download continues where it stopped", Err: err}
+		return &Error{Kind: KindTimeout, Hint: hintTimeout, Err: plainly{"there was no time left", err}}
 	case fault.IsDiskFull(err):
 		return &Error{Kind: KindDiskFull, Hint: hintDiskFull, Err: err}
 	}

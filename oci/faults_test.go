@@ -147,9 +147,9 @@ func TestPullFaults(t *testing.T) {
 			w.Header().Set("WWW-Authenticate", "Bearer nonsense")
 			w.WriteHeader(401)
 		}), KindUnreachable, "host", "", -1},
-		{"blob redirected to a dead place", on(blob, func(w http.ResponseWriter, r *http.Request) {
+		{"blob redirected to another plain http address", on(blob, func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://127.0.0.1:1/x", http.StatusTemporaryRedirect)
-		}), KindUnreachable, "runs there", "", -1},
+		}), KindUnreachable, "alone", "", -1},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,12 +1,12 @@
 package oci
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/aircoding/air/internal/canon"
 )
@@ -18,38 +18,14 @@ const acceptManifests = mediaTypeManifest + ", application/vnd.oci.image.index.v
 
 // manifest fetches the manifest the session's reference names.
 func (s *session) manifest(ctx context.Context) ([]byte, error) {
-	var raw []byte
-	err := s.client.retry(ctx, func() (err error) {
-		raw, err = s.getManifest(ctx)
-		return err
-	})
+	raw, header, err := s.read(ctx, "manifests/"+cmp.Or(s.ref.Digest, s.ref.Tag), acceptManifests, MaxManifest)
+	if err == nil {
+		err = s.checkManifestDigest(raw, header)
+	}
 	return raw, s.explain(ctx, err)
 }
 
-func (s *session) getManifest(ctx context.Context) ([]byte, error) {
-	identifier := s.ref.Tag
-	if s.ref.Digest != "" {
-		identifier = s.ref.Digest
-	}
-	resp, err := s.get(ctx, "manifests", identifier, acceptManifests)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	raw, err := io.ReadAll(io.LimitReader(resp.Body, MaxManifest+1))
-	if err != nil {
-		return nil, err
-	}
-	if strings.Contains(resp.Header.Get("Content-Type"), "html") {
-		return nil, fail(KindNotRegistry, s.hintHost(), "%s is no OCI registry: it answered with a web page", s.ref.Registry)
-	}
-	return raw, s.checkManifestDigest(raw, resp.Header)
-}
-
 func (s *session) checkManifestDigest(raw []byte, header http.Header) error {
-	if len(raw) > MaxManifest {
-		return fail(KindTooLarge, "", "the manifest has more than %d bytes", MaxManifest)
-	}
 	want := s.ref.Digest
 	if claimed := header.Get("Docker-Content-Digest"); want == "" && ValidDigest(claimed) {
 		want = claimed
@@ -79,7 +55,7 @@ func (s *session) fetch(ctx context.Context, d Descriptor, f *blobFile, bar Bar)
 
 // finish continues where an answer breaks off, as long as that leads on.
 func (s *session) finish(ctx context.Context, d Descriptor, f *blobFile, bar Bar) error {
-	tries := s.client.attempts()
+	tries := s.attempts()
 	reached := f.verifier.n
 	for {
 		err := s.download(ctx, d, f, bar)
@@ -120,15 +96,17 @@ func (s *session) download(ctx context.Context, d Descriptor, f *blobFile, bar B
 // getBlob asks for a blob from a byte on. An answer that is not exactly the rest counts
 // for nothing; 200 is all of it.
 func (s *session) getBlob(ctx context.Context, d Descriptor, from int64) (*http.Response, error) {
+	ctx = withLimit(ctx, d.Size+1) // one more, to see that there are too many
 	if from > 0 {
-		header := http.Header{"Range": {fmt.Sprintf("bytes=%d-%d", from, d.Size-1)}} // some know only this form
-		resp, err := s.ask(ctx, "blobs", d.Digest, header, http.StatusOK, http.StatusPartialContent, http.StatusRequestedRangeNotSatisfiable)
+		header := map[string]string{"Range": fmt.Sprintf("bytes=%d-%d", from, d.Size-1)} // some know only this form
+		resp, err := s.send(ctx, http.MethodGet, "blobs/"+d.Digest, header, nil,
+			http.StatusOK, http.StatusPartialContent, http.StatusRequestedRangeNotSatisfiable)
 		if err != nil || resp.StatusCode == http.StatusOK || isRest(resp, d, from) {
 			return resp, err
 		}
 		_ = resp.Body.Close()
 	}
-	return s.get(ctx, "blobs", d.Digest, "")
+	return s.send(ctx, http.MethodGet, "blobs/"+d.Digest, nil, nil, http.StatusOK)
 }
 
 func isRest(resp *http.Response, d Descriptor, from int64) bool {

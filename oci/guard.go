@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -20,7 +21,9 @@ const (
 	maxBlobBody  = 256 << 20 // bytes
 	maxWriters   = 64        // requests that write at one time
 	writerIdle   = time.Minute
-	answerWithin = time.Hour // a client that is slower goes on with a range
+	blobWithin   = time.Hour        // a client that is slower goes on with a range
+	answerWithin = time.Minute      // of what is read and is no blob
+	unreadWithin = 10 * time.Second // for a body that nobody reads to end
 )
 
 // guard stands before the registry: who may ask, who may write, and how much.
@@ -43,31 +46,57 @@ func newGuard(registry http.Handler, addr net.Addr, o ServeOptions) http.Handler
 		g.loopback = tcp.IP.IsLoopback()
 	}
 	g.host = hostname(o.Addr)
-	// A web page may not write here through its visitor's browser.
-	return http.NewCrossOriginProtection().Handler(g)
+	origin := http.NewCrossOriginProtection()
+	origin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		refuse(w, http.StatusForbidden, ociregistry.ErrDenied, "a web page may not write here through its visitor's browser")
+	}))
+	return g.bounded(origin.Handler(g))
+}
+
+// bounded gives every request an end, also those that are refused: before it answers,
+// net/http reads what is left of a body. No browser is to show what somebody pushed.
+func (g *guard) bounded(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Content-Security-Policy", "default-src 'none'; sandbox")
+		connection, now, within := http.NewResponseController(w), time.Now(), blobWithin
+		if _, kind, _ := splitPath(req.URL.Path); isReading(req) && kind != "blobs" {
+			within = answerWithin
+		}
+		_ = connection.SetWriteDeadline(now.Add(within)) // a test's recorder has none
+		if req.ContentLength != 0 {
+			_ = connection.SetReadDeadline(now.Add(min(g.idle, unreadWithin)))
+		}
+		next.ServeHTTP(w, req)
+	})
+}
+
+func isReading(req *http.Request) bool {
+	return req.Method == http.MethodGet || req.Method == http.MethodHead
 }
 
 func (g *guard) ServeHTTP(w http.ResponseWriter, req *http.Request) {
-	switch reading := req.Method == http.MethodGet || req.Method == http.MethodHead; {
+	switch reading := isReading(req); {
 	case g.loopback && !g.knownHost(req.Host):
 		// A page that rebinds its own name to 127.0.0.1 would otherwise read everything.
-		refuse(w, http.StatusForbidden, ociregistry.ErrDenied.Code(),
+		refuse(w, http.StatusForbidden, ociregistry.ErrDenied,
 			fmt.Sprintf("host %.100q is not a name of this registry, which answers to loopback addresses only", req.Host))
 	case g.token != "" && !g.authorized(req) && (!reading || g.private || isPing(req)):
 		// The ping is where clients learn that they may log in.
 		w.Header().Set("WWW-Authenticate", `Basic realm="air registry"`)
-		refuse(w, http.StatusUnauthorized, ociregistry.ErrUnauthorized.Code(), g.needsToken())
+		refuse(w, http.StatusUnauthorized, ociregistry.ErrUnauthorized, g.needsToken())
 	case g.token == "" && !reading && !g.loopback:
-		refuse(w, http.StatusForbidden, ociregistry.ErrDenied.Code(),
+		refuse(w, http.StatusForbidden, ociregistry.ErrDenied,
 			"this registry is read-only: it listens beyond loopback and was started without a token")
+	case reading && req.ContentLength != 0:
+		refuse(w, http.StatusBadRequest, ociregistry.ErrUnsupported, "a request that reads has no body")
 	case req.ContentLength > bodyLimit(req):
-		refuse(w, http.StatusRequestEntityTooLarge, ociregistry.ErrSizeInvalid.Code(),
+		refuse(w, http.StatusRequestEntityTooLarge, ociregistry.ErrSizeInvalid,
 			fmt.Sprintf("the body has %d bytes, the limit is %d", req.ContentLength, bodyLimit(req)))
 	case strings.HasSuffix(req.URL.Path, "/manifests/"):
 		// ociref.IsValidTag, behind this, panics on an empty tag.
-		refuse(w, http.StatusNotFound, ociregistry.ErrManifestUnknown.Code(), "the request names no manifest")
+		refuse(w, http.StatusNotFound, ociregistry.ErrManifestUnknown, "the request names no manifest")
 	case reading:
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerWithin))
 		g.registry.ServeHTTP(w, req)
 	default:
 		g.write(w, req)
@@ -81,7 +110,7 @@ func (g *guard) write(w http.ResponseWriter, req *http.Request) {
 		defer func() { <-g.writers }()
 	default:
 		w.Header().Set("Retry-After", "1")
-		refuse(w, http.StatusTooManyRequests, ociregistry.ErrTooManyRequests.Code(), "too many clients write at this moment")
+		refuse(w, http.StatusTooManyRequests, ociregistry.ErrTooManyRequests, "too many clients write at this moment")
 		return
 	}
 	body := http.MaxBytesReader(w, req.Body, bodyLimit(req))
@@ -89,7 +118,7 @@ func (g *guard) write(w http.ResponseWriter, req *http.Request) {
 	g.registry.ServeHTTP(w, req)
 }
 
-// movingBody fails when nothing comes for idle.
+// movingBody fails when nothing comes for idle. At its end the connection may be silent.
 type movingBody struct {
 	io.ReadCloser
 	connection *http.ResponseController
@@ -98,9 +127,13 @@ type movingBody struct {
 
 func (b *movingBody) Read(p []byte) (int, error) {
 	now := time.Now()
-	_ = b.connection.SetReadDeadline(now.Add(b.idle)) // a test's recorder has none
-	_ = b.connection.SetWriteDeadline(now.Add(answerWithin))
-	return b.ReadCloser.Read(p)
+	_ = b.connection.SetReadDeadline(now.Add(b.idle))
+	_ = b.connection.SetWriteDeadline(now.Add(blobWithin))
+	n, err := b.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) {
+		_ = b.connection.SetReadDeadline(time.Time{})
+	}
+	return n, err
 }
 
 func (g *guard) needsToken() string {
@@ -139,15 +172,15 @@ func (g *guard) authorized(req *http.Request) bool {
 func isPing(req *http.Request) bool { return req.URL.Path == "/v2/" || req.URL.Path == "/v2" }
 
 func bodyLimit(req *http.Request) int64 {
-	if strings.Contains(req.URL.Path, "/manifests/") {
+	if _, kind, _ := splitPath(req.URL.Path); kind == "manifests" {
 		return MaxManifest
 	}
 	return maxBlobBody
 }
 
 // refuse answers in the form of the distribution spec, so that clients show the reason.
-func refuse(w http.ResponseWriter, code int, name, message string) {
-	err := ociregistry.NewHTTPError(ociregistry.NewError(message, name, nil), code, nil, nil)
+func refuse(w http.ResponseWriter, code int, kind ociregistry.Error, message string) {
+	err := ociregistry.NewHTTPError(ociregistry.NewError(message, kind.Code(), nil), code, nil, nil)
 	body, _ := ociregistry.MarshalError(err)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)

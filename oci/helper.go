@@ -7,7 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -88,6 +91,7 @@ func (h credentialHelper) ask(ctx context.Context, verb string, request []byte) 
 	defer cancel()
 	cmd := exec.CommandContext(limited, h.program(), verb) //#nosec G204 -- the person's own configuration names it, and only a name
 	cmd.Stdin = bytes.NewReader(request)
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "AIR_") }) // some are secrets
 	out := &cappedBuffer{limit: maxHelperAnswer, full: cancel}
 	cmd.Stdout = out
 	cmd.WaitDelay = helperGrace

@@ -3,7 +3,6 @@ package oci
 import (
 	"context"
 	"errors"
-	"io"
 	"net/http"
 	"strings"
 	"unicode"
@@ -58,15 +57,7 @@ func loginSession(o Options, host string) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	repo, err := ref.repository(o.PlainHTTP)
-	if err != nil {
-		return nil, err
-	}
-	gate, err := newGate(o, ref.Registry)
-	if err != nil {
-		return nil, err
-	}
-	return &session{client: NewClient(o), ref: ref, repo: repo, gate: gate}, nil
+	return NewClient(o).session(ref)
 }
 
 // registryReference names a registry as the references that are pulled later do. Its
@@ -97,12 +88,8 @@ func checkSecret(user, password string) error {
 // prove asks for the registry's root with these credentials.
 func (s *session) prove(ctx context.Context, auth authn.Authenticator) error {
 	defer s.close()
-	err := s.client.retry(ctx, func() (err error) {
-		s.auth, err = transport.NewWithContext(ctx, s.repo.Registry, auth, s.gate, nil)
-		return err
-	})
-	if err != nil {
-		return s.refused(s.explainPing(ctx, err))
+	if err := s.authenticate(ctx, auth); err != nil {
+		return s.refused(err)
 	}
 	open, err := s.root(ctx, s.gate)
 	if err == nil && open {
@@ -120,7 +107,7 @@ func (s *session) prove(ctx context.Context, auth authn.Authenticator) error {
 
 // root reports whether GET /v2/ is allowed this way.
 func (s *session) root(ctx context.Context, way http.RoundTripper) (allowed bool, err error) {
-	err = s.client.retry(ctx, func() error {
+	err = s.retry(ctx, func() error {
 		url := s.repo.Scheme() + "://" + s.ref.Registry + "/v2/"
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 		if err != nil {
@@ -133,8 +120,7 @@ func (s *session) root(ctx context.Context, way http.RoundTripper) (allowed bool
 		}
 		defer func() { _ = resp.Body.Close() }()
 		if resp.StatusCode == http.StatusUnauthorized || resp.StatusCode == http.StatusForbidden {
-			_, err := io.Copy(io.Discard, io.LimitReader(resp.Body, maxPingBody))
-			return err
+			return nil
 		}
 		allowed = true
 		return transport.CheckError(resp, http.StatusOK)

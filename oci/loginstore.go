@@ -13,7 +13,7 @@ func (c *Client) keep(ctx context.Context, host, user, password string) error {
 	if len(files) == 0 {
 		return fail(KindLocal, "set HOME or DOCKER_CONFIG", "there is no folder to keep the login in")
 	}
-	err := changeAuthFile(ctx, files[0], func(f authFile, auths *members) error {
+	return changeAuthFile(ctx, files[0], func(f authFile, auths *members) error {
 		key, entry := hostKey(host), json.RawMessage("{}")
 		if helper := f.helper(key); helper != "" {
 			if err := c.helper(helper).store(ctx, key, user, password); err != nil {
@@ -31,7 +31,6 @@ func (c *Client) keep(ctx context.Context, host, user, password string) error {
 		auths.set(key, entry)
 		return nil
 	})
-	return loginError(err)
 }
 
 // dockerEntry is how Docker writes an entry: user and password in one field.
@@ -43,30 +42,23 @@ func dockerEntry(user, password string) json.RawMessage {
 func (c *Client) forget(ctx context.Context, file, host string) (found bool, err error) {
 	f, err := readAuthFile(file)
 	if err != nil {
-		return false, loginError(err)
+		return false, err
 	}
 	key := hostKey(host)
 	if helper := f.helper(key); helper != "" {
 		err := c.helper(helper).erase(ctx, key)
 		if err != nil && !errors.Is(err, errNoCredentials) {
-			return false, loginError(err)
+			return false, err
 		}
 		found = err == nil
 	}
 	if len(f.auths().ofHost(host)) == 0 {
 		return found, nil
 	}
-	return true, loginError(changeAuthFile(ctx, file, func(_ authFile, auths *members) error {
+	return true, changeAuthFile(ctx, file, func(_ authFile, auths *members) error {
 		for _, key := range auths.ofHost(host) {
 			auths.remove(key)
 		}
 		return nil
-	}))
-}
-
-func loginError(err error) error {
-	if err == nil {
-		return nil
-	}
-	return localError(err)
+	})
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/aircoding/air/internal/canon"
 )
@@ -45,9 +44,6 @@ const hintNotBundle = "the reference names something that is no AIR bundle; comp
 func ParseManifest(raw []byte) (Parsed, error) {
 	if len(raw) > MaxManifest {
 		return Parsed{}, fail(KindTooLarge, "", "manifest has %d bytes, the limit is %d", len(raw), MaxManifest)
-	}
-	if !utf8.Valid(raw) { // decoders differ in what they make of it
-		return Parsed{}, fail(KindInvalid, hintNotBundle, "manifest is no valid UTF-8")
 	}
 	if err := canon.Check(raw, canon.Limits{Bytes: MaxManifest, Depth: 32, Values: 100_000, Strict: true}); err != nil {
 		return Parsed{}, fail(KindInvalid, hintNotBundle, "manifest is no acceptable JSON: %w", err)

@@ -92,8 +92,8 @@ func (b *blobFile) complete(path string, fill func(*blobFile) error) error {
 	return nil
 }
 
-// PruneDownloads removes from a Client's CacheDir what was downloaded, or broken off and not
-// continued, so long ago, and returns how many bytes that frees. A download under way is
+// PruneDownloads removes from a Client's CacheDir what no pull used, or continued, for so
+// long, and returns how many bytes that frees. A download under way is
 // left alone.
 func PruneDownloads(ctx context.Context, cacheDir string, unused time.Duration) (freed int64, err error) {
 	c := cache{cacheDir}
@@ -108,7 +108,7 @@ func PruneDownloads(ctx context.Context, cacheDir string, unused time.Duration) 
 		if ctx.Err() != nil {
 			return freed, localError(ctx.Err())
 		}
-		if !ValidDigest("sha256:" + strings.TrimSuffix(e.Name(), partialSuffix)) {
+		if !ValidDigest("sha256:" + hexOf(e.Name())) {
 			continue
 		}
 		n, err := c.prune(e.Name(), unused)
@@ -120,8 +120,14 @@ func PruneDownloads(ctx context.Context, cacheDir string, unused time.Duration) 
 	return freed, nil
 }
 
+// hexOf is the digest in a name of the cache.
+func hexOf(name string) string {
+	hex, _, _ := strings.Cut(strings.TrimSuffix(name, partialSuffix), "-")
+	return hex
+}
+
 func (c cache) prune(name string, unused time.Duration) (freed int64, err error) {
-	unlock, free, err := home.TryLock(c.lockPath(strings.TrimSuffix(name, partialSuffix)))
+	unlock, free, err := home.TryLock(c.lockPath(hexOf(name)))
 	if err != nil {
 		return 0, localError(err)
 	}

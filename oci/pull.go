@@ -2,8 +2,10 @@ package oci
 
 import (
 	"context"
+	"errors"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
@@ -37,7 +39,16 @@ type Stored struct {
 // by digest. A digest that is wholly in the cache makes no request.
 func (c *Client) Pull(ctx context.Context, reference string) (Pulled, error) {
 	pulled, err := c.pull(ctx, reference)
-	return pulled, during("pulling", reference, err)
+	return pulled, continued(during("pulling", reference, err))
+}
+
+// continued tells what becomes of a pull that this machine or its user stopped.
+func continued(err error) error {
+	var e *Error
+	if errors.As(err, &e) && (e.Kind == KindCancelled || e.Kind == KindTimeout || e.Kind == KindDiskFull) {
+		e.Hint = strings.TrimPrefix(e.Hint+"; "+goesOn, "; ")
+	}
+	return err
 }
 
 func (c *Client) pull(ctx context.Context, reference string) (Pulled, error) {
@@ -182,6 +193,9 @@ func (p *pull) blob(ctx context.Context, d Descriptor) (string, error) {
 	return p.cache.obtain(ctx, d, func(f *blobFile) error {
 		if err := f.resume(); err != nil || f.whole() {
 			return err
+		}
+		if f.verifier.n > worthwhile {
+			p.client.say("continuing %s at %d %%", d.Title, f.verifier.n*100/d.Size)
 		}
 		s, err := p.session(ctx)
 		if err != nil {

@@ -133,7 +133,7 @@ func TestChangedCacheIsNotBelieved(t *testing.T) {
 func TestPartialOfADeadProcess(t *testing.T) {
 	s, c := newServer(t), plainClient(t)
 	mustPush(t, c, s.ref(":1"), hello())
-	partial := cache{c.options.CacheDir}.path(hello().Layers[0].Digest) + ".partial"
+	partial := cache{c.options.CacheDir}.partial(Descriptor{Digest: hello().Layers[0].Digest, Size: hello().Layers[0].Size})
 	if err := os.MkdirAll(filepath.Dir(partial), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +231,7 @@ func TestCancelLeavesNothing(t *testing.T) {
 func TestDeadlineWhileWaitingForAnotherPull(t *testing.T) {
 	c := cache{t.TempDir()}
 	d := Descriptor{Digest: goldenDigest, Size: 1}
-	unlock, err := home.Lock(context.Background(), filepath.Join(c.dir, "locks", filepath.Base(c.path(d.Digest))))
+	unlock, err := home.Lock(context.Background(), c.lockPath(filepath.Base(c.path(d.Digest))))
 	if err != nil {
 		t.Fatal(err)
 	}

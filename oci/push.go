@@ -44,10 +44,15 @@ func (c *Client) push(ctx context.Context, reference string, a Artifact, o PushO
 	if a, err = o.apply(a); err != nil {
 		return Pushed{}, err
 	}
-	raw, digest, err := a.Manifest()
+	raw, _, err := a.Manifest()
 	if err != nil {
 		return Pushed{}, err
 	}
+	return c.pushTo(ctx, ref, raw, uploads(a), o)
+}
+
+// pushTo stores a manifest under a tag, after the blobs that it names.
+func (c *Client) pushTo(ctx context.Context, ref Reference, raw []byte, blobs []Layer, o PushOptions) (Pushed, error) {
 	s, err := c.open(ctx, ref, transport.PushScope)
 	if err != nil {
 		return Pushed{}, err
@@ -57,10 +62,13 @@ func (c *Client) push(ctx context.Context, reference string, a Artifact, o PushO
 	if err != nil {
 		return Pushed{}, err
 	}
+	digest := canon.Digest(raw)
 	if there != "" {
 		digest = there
-	} else if err := s.upload(ctx, a, raw); err != nil {
+	} else if err := s.upload(ctx, blobs); err != nil {
 		return Pushed{}, err
+	} else if err := s.putManifest(ctx, ref.Tag, mediaTypeManifest, raw); err != nil {
+		return Pushed{}, s.explain(ctx, err)
 	}
 	by := Reference{Registry: ref.Registry, Repository: ref.Repository, Digest: digest}
 	return Pushed{Digest: digest, Reference: by.String(), Existed: there != ""}, nil
@@ -81,7 +89,7 @@ func (o PushOptions) apply(a Artifact) (Artifact, error) {
 // wins.
 func (s *session) checkTag(ctx context.Context, manifest []byte, o PushOptions) (there string, err error) {
 	raw, err := s.manifest(ctx)
-	if isKind(err, KindNotFound) {
+	if isKind(err, KindNotFound) || o.Force && (isKind(err, KindIntegrity) || isKind(err, KindTooLarge)) {
 		return "", nil
 	}
 	if err != nil {
@@ -98,35 +106,25 @@ func (s *session) checkTag(ctx context.Context, manifest []byte, o PushOptions) 
 	}
 }
 
-func (s *session) upload(ctx context.Context, a Artifact, raw []byte) error {
+func (s *session) upload(ctx context.Context, blobs []Layer) error {
 	pusher, err := remote.NewPusher(
 		remote.WithTransport(s.auth),
 		remote.WithRetryPredicate(func(error) bool { return false })) // ours retries
 	if err != nil {
 		return err
 	}
-	blobs := uploads(a)
-	err = together(ctx, len(blobs), func(ctx context.Context, i int) error {
+	return together(ctx, len(blobs), func(ctx context.Context, i int) error {
 		bar := s.client.bar(blobs[i].Size, blobs[i].Title)
 		defer bar.Close()
-		return s.explain(ctx, s.client.retry(ctx, func() error {
+		return s.explain(ctx, s.retry(ctx, func() error {
 			return pusher.Upload(ctx, s.repo, upload{blobs[i], bar})
 		}))
 	})
-	if err != nil {
-		return err
-	}
-	return s.explain(ctx, s.client.retry(ctx, func() error {
-		return pusher.Put(ctx, s.repo.Tag(s.ref.Tag), rawManifest(raw))
-	}))
 }
 
 // uploads lists what has to be in the registry before the manifest, each blob once.
 func uploads(a Artifact) []Layer {
-	blobs := []Layer{{
-		Title: manifestJSON, MediaType: mediaTypeConfig, Digest: canon.Digest(a.Config), Size: int64(len(a.Config)),
-		Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(a.Config)), nil },
-	}}
+	blobs := []Layer{configLayer(mediaTypeConfig, a.Config)}
 	seen := map[string]bool{blobs[0].Digest: true}
 	for _, l := range a.ordered() {
 		if !seen[l.Digest] {
@@ -137,10 +135,11 @@ func uploads(a Artifact) []Layer {
 	return blobs
 }
 
-type rawManifest []byte
-
-func (m rawManifest) RawManifest() ([]byte, error)        { return m, nil }
-func (m rawManifest) MediaType() (types.MediaType, error) { return mediaTypeManifest, nil }
+func configLayer(mediaType string, content []byte) Layer {
+	l := memoryLayer(manifestJSON, content)
+	l.MediaType = mediaType
+	return l
+}
 
 // upload is one blob for the library.
 type upload struct {

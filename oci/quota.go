@@ -6,17 +6,18 @@ import (
 )
 
 const (
-	defaultQuota       = 10 << 30 // bytes, of a registry in a folder
-	defaultMemoryQuota = 1 << 30  // bytes, of one in memory
-	// entryCost is what a small file counts for, whatever it holds: file systems give
-	// out blocks.
+	defaultQuota          = 10 << 30 // bytes, of a registry in a folder
+	defaultTemporaryQuota = 1 << 30  // bytes, of one that goes when it stops
+	// entryCost is what a small file or a folder counts for, whatever it holds: file
+	// systems give out blocks.
 	entryCost = 4 << 10
 )
 
 // meter counts what a registry holds and refuses what would be too much. It is safe for
 // concurrent use.
 type meter struct {
-	limit int64
+	limit   int64
+	reclaim func() // gives back what nobody needs any more; may be nil
 
 	mu   sync.Mutex
 	used int64
@@ -30,6 +31,15 @@ func (e *fullError) Error() string {
 }
 
 func (m *meter) take(n int64) error {
+	err := m.tryTake(n)
+	if err == nil || n > m.limit || m.reclaim == nil {
+		return err
+	}
+	m.reclaim()
+	return m.tryTake(n)
+}
+
+func (m *meter) tryTake(n int64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if n > m.limit-m.used {
@@ -53,10 +63,11 @@ type reservation struct {
 }
 
 func (m *meter) reserve(n int64) (*reservation, error) {
-	if n < 0 {
-		n = 0
+	n = max(n, 0)
+	if err := m.take(n); err != nil {
+		return nil, err
 	}
-	return &reservation{meter: m, left: n}, m.take(n)
+	return &reservation{meter: m, left: n}, nil
 }
 
 // use takes n bytes out of what is reserved, and more from the meter if need be.

@@ -43,38 +43,33 @@ func TestMeter(t *testing.T) {
 // G25: a registry takes no more than its quota, whichever way the bytes come, and says
 // why. What was there stays, and what fits goes in.
 func TestQuota(t *testing.T) {
-	for name, o := range map[string]ServeOptions{"memory": {}, "disk": {Dir: t.TempDir()}} {
-		t.Run(name, func(t *testing.T) {
-			o.Quota = 1 << 20
-			addr := serveTest(t, o)
-			big := strings.Repeat("x", 2<<20)
-			put := func(r *http.Request) { r.Body, r.ContentLength = io.NopCloser(strings.NewReader(big)), int64(len(big)) }
-			unsaid := func(r *http.Request) { r.Body, r.ContentLength = io.NopCloser(strings.NewReader(big)), -1 }
-			for what, send := range map[string]func() (int, string){
-				"post": func() (int, string) {
-					return request(t, "POST", "http://"+addr+"/v2/x/blobs/uploads/?digest="+canon.Digest([]byte(big)), put)
-				},
-				"put": func() (int, string) {
-					return request(t, "PUT", begin(t, addr)+"?digest="+canon.Digest([]byte(big)), put)
-				},
-				"patch":      func() (int, string) { return request(t, "PATCH", begin(t, addr), put) },
-				"stream":     func() (int, string) { return request(t, "PATCH", begin(t, addr), unsaid) },
-				"a manifest": func() (int, string) { return request(t, "PUT", "http://"+addr+"/v2/x/manifests/1", largeManifest) },
-			} {
-				code, body := send()
-				if code != http.StatusRequestEntityTooLarge || !strings.Contains(body, `"DENIED"`) || !strings.Contains(body, "the registry is full") {
-					t.Errorf("%s: got %d %.300s", what, code, body)
-				}
-			}
-			c := plainClient(t)
-			_, err := c.Push(t.Context(), addr+"/me/big:1", fourMegabytes(), PushOptions{})
-			wantError(t, err, KindTooLarge, "limit")
-			if !strings.Contains(err.Error(), "the registry is full") {
-				t.Errorf("%v does not say why", err)
-			}
-			mustPush(t, c, addr+"/me/hello:1", hello())
-		})
+	addr := serveTest(t, ServeOptions{Quota: 1 << 20})
+	big := strings.Repeat("x", 2<<20)
+	put := func(r *http.Request) { r.Body, r.ContentLength = io.NopCloser(strings.NewReader(big)), int64(len(big)) }
+	unsaid := func(r *http.Request) { r.Body, r.ContentLength = io.NopCloser(strings.NewReader(big)), -1 }
+	for what, send := range map[string]func() (int, string){
+		"post": func() (int, string) {
+			return request(t, "POST", "http://"+addr+"/v2/x/blobs/uploads/?digest="+canon.Digest([]byte(big)), put)
+		},
+		"put": func() (int, string) {
+			return request(t, "PUT", begin(t, addr)+"?digest="+canon.Digest([]byte(big)), put)
+		},
+		"patch":      func() (int, string) { return request(t, "PATCH", begin(t, addr), put) },
+		"stream":     func() (int, string) { return request(t, "PATCH", begin(t, addr), unsaid) },
+		"a manifest": func() (int, string) { return request(t, "PUT", "http://"+addr+"/v2/x/manifests/1", largeManifest) },
+	} {
+		code, body := send()
+		if code != http.StatusRequestEntityTooLarge || !strings.Contains(body, `"DENIED"`) || !strings.Contains(body, "the registry is full") {
+			t.Errorf("%s: got %d %.300s", what, code, body)
+		}
 	}
+	c := plainClient(t)
+	_, err := c.Push(t.Context(), addr+"/me/big:1", fourMegabytes(), PushOptions{})
+	wantError(t, err, KindTooLarge, "limit")
+	if !strings.Contains(err.Error(), "the registry is full") {
+		t.Errorf("%v does not say why", err)
+	}
+	mustPush(t, c, addr+"/me/hello:1", hello())
 }
 
 func largeManifest(r *http.Request) {
@@ -108,13 +103,13 @@ func fourMegabytes() Artifact {
 // twice or were deleted, a registry counts what a fresh start would count.
 func TestQuotaIsExact(t *testing.T) {
 	dir := t.TempDir()
-	s, err := newDirStore(dir, defaultQuota)
+	s, err := newDirStore(t.Context(), dir, defaultQuota)
 	if err != nil {
 		t.Fatal(err)
 	}
 	used := func(when string) {
 		t.Helper()
-		again, err := newDirStore(dir, defaultQuota)
+		again, err := newDirStore(t.Context(), dir, defaultQuota)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,7 +152,7 @@ func TestQuotaIsExact(t *testing.T) {
 	if err := errors.Join(s.DeleteManifest(t.Context(), "a/b", signature), s.DeleteTag(t.Context(), "a/b", "v1"), s.DeleteBlob(t.Context(), "a/b", emptyBlob)); err != nil {
 		t.Fatal(err)
 	}
-	if s, err = newDirStore(dir, defaultQuota); err != nil { // what was deleted makes room now
+	if s, err = newDirStore(t.Context(), dir, defaultQuota); err != nil { // what was deleted makes room now
 		t.Fatal(err)
 	}
 	used("deleted")
@@ -169,13 +164,13 @@ func TestQuotaIsExact(t *testing.T) {
 // What no manifest names a day later goes at a start; what is named, or new, stays.
 func TestUnreferencedBlobsGo(t *testing.T) {
 	dir := t.TempDir()
-	s, err := newDirStore(dir, defaultQuota)
+	s, err := newDirStore(t.Context(), dir, defaultQuota)
 	if err != nil {
 		t.Fatal(err)
 	}
 	named := pushImage(t, s, "v1", "named")
 	loose, fresh := pushBlob(t, s, "loose"), pushBlob(t, s, "fresh")
-	past := time.Now().Add(-2 * staleUpload)
+	past := time.Now().Add(-2 * abandonedBlob)
 	for _, path := range tree(t, dir) {
 		if !strings.Contains(path, fresh.Encoded()) {
 			if err := os.Chtimes(path, past, past); err != nil {
@@ -186,7 +181,7 @@ func TestUnreferencedBlobsGo(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "blobs", "sha256", ".tmp-killed"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if s, err = newDirStore(dir, defaultQuota); err != nil {
+	if s, err = newDirStore(t.Context(), dir, defaultQuota); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.GetManifest(t.Context(), "a/b", named); err != nil {

@@ -29,12 +29,10 @@ func indexTag(digest string) string { return strings.Replace(digest, ":", "-", 1
 // entry is one descriptor of an index; raw is all of it.
 type entry struct {
 	digest       string
+	size         int64 // as the index has it
 	artifactType string
 	raw          json.RawMessage
 }
-
-// index is what is known to refer to a bundle, sorted by digest.
-type index struct{ entries []entry }
 
 type wireEntry struct {
 	MediaType    string            `json:"mediaType"`
@@ -52,62 +50,62 @@ type wireIndex struct {
 
 // newEntry describes an attachment whose manifest is raw.
 func newEntry(a Attachment, raw []byte) (entry, error) {
-	e := entry{digest: canon.Digest(raw), artifactType: a.ArtifactType}
+	e := entry{digest: canon.Digest(raw), size: int64(len(raw)), artifactType: a.ArtifactType}
 	var err error
 	e.raw, err = json.Marshal(wireEntry{
-		MediaType: mediaTypeManifest, Digest: e.digest, Size: int64(len(raw)),
+		MediaType: mediaTypeManifest, Digest: e.digest, Size: e.size,
 		Annotations: a.Annotations, ArtifactType: a.ArtifactType,
 	})
 	return e, err
 }
 
-// addToIndex makes an entry known and loses none of the others.
-func (s *session) addToIndex(ctx context.Context, tag string, own entry) error {
-	seen := index{[]entry{own}}
+// addToIndex makes an entry known and loses none of the others. It returns all of them.
+func (s *session) addToIndex(ctx context.Context, tag string, own entry) ([]entry, error) {
+	seen := []entry{own}
 	for range indexTries {
 		started := time.Now()
 		now, err := s.readIndex(ctx, tag)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		seen = seen.with(now)
-		if len(seen.entries) == len(now.entries) {
-			return nil
+		seen = union(seen, now)
+		if len(seen) == len(now) {
+			return seen, nil
 		}
-		raw, err := seen.encode()
+		raw, err := encodeIndex(seen)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if err := s.putManifest(ctx, tag, mediaTypeIndex, raw); err != nil {
-			return err
+			return nil, err
 		}
 		wait := settle + 4*time.Since(started)
 		if !sleep(ctx, wait+rand.N(wait)) {
-			return ctx.Err()
+			return nil, ctx.Err()
 		}
 	}
-	return fail(KindConflict, "try again when nobody else does", "%s: others keep overwriting the tag %s", s.ref.Registry, tag)
+	return nil, fail(KindConflict, "try again when nobody else does", "%s: others keep overwriting the tag %s", s.ref.Registry, tag)
 }
 
 // readIndex returns the index under a tag, an empty one when there is none.
-func (s *session) readIndex(ctx context.Context, tag string) (index, error) {
+func (s *session) readIndex(ctx context.Context, tag string) ([]entry, error) {
 	raw, _, err := s.read(ctx, "manifests/"+tag, acceptManifests, MaxManifest)
 	if answered(err, http.StatusNotFound) {
-		return index{}, nil
+		return nil, nil
 	}
 	if err != nil {
-		return index{}, err
+		return nil, err
 	}
 	return parseIndex(raw)
 }
 
-// parseIndex reads an index that a registry sends.
-func parseIndex(raw []byte) (index, error) {
+// parseIndex reads an index that a registry sends, each digest once.
+func parseIndex(raw []byte) ([]entry, error) {
 	list, mediaType, err := decodeIndex(raw)
 	if err == nil && mediaType != mediaTypeIndex {
 		err = fail(KindInvalid, "", "something with media type %.100q stands where an index is expected", mediaType)
 	}
-	return index{list}.with(index{}), err
+	return union(list, nil), err
 }
 
 // decodeIndex returns the entries of an index in its order. Their digests may be
@@ -129,7 +127,7 @@ func decodeIndex(raw []byte) (list []entry, mediaType string, err error) {
 	}
 	for _, m := range manifests {
 		e := entry{raw: m}
-		if err := decodeObject(m, map[string]any{"digest": &e.digest, "artifactType": &e.artifactType}); err != nil {
+		if err := decodeObject(m, map[string]any{"digest": &e.digest, "size": &e.size, "artifactType": &e.artifactType}); err != nil {
 			return nil, "", fail(KindInvalid, "", "index: %w", err)
 		}
 		list = append(list, e)
@@ -137,18 +135,18 @@ func decodeIndex(raw []byte) (list []entry, mediaType string, err error) {
 	return list, mediaType, nil
 }
 
-// with returns the entries of both, each digest once.
-func (x index) with(other index) index {
+// union returns the entries of both, each digest once, sorted by it.
+func union(a, b []entry) []entry {
 	all := map[string]entry{}
-	for _, e := range slices.Concat(x.entries, other.entries) {
+	for _, e := range slices.Concat(a, b) {
 		all[e.digest] = e
 	}
-	return index{slices.SortedFunc(maps.Values(all), func(a, b entry) int { return cmp.Compare(a.digest, b.digest) })}
+	return slices.SortedFunc(maps.Values(all), func(a, b entry) int { return cmp.Compare(a.digest, b.digest) })
 }
 
-func (x index) encode() ([]byte, error) {
+func encodeIndex(list []entry) ([]byte, error) {
 	w := wireIndex{SchemaVersion: 2, MediaType: mediaTypeIndex, Manifests: []json.RawMessage{}}
-	for _, e := range x.entries {
+	for _, e := range list {
 		w.Manifests = append(w.Manifests, e.raw)
 	}
 	raw, err := json.Marshal(w)

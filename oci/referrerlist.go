@@ -21,10 +21,10 @@ func (s *session) list(ctx context.Context, digest, artifactType string) ([]entr
 		return list, err
 	}
 	known, err := s.readIndex(ctx, indexTag(digest))
-	return candidates(known.entries, digest, artifactType), err
+	return candidates(known, digest, artifactType), err
 }
 
-// nativeList asks the referrers API, page by page, until there are more than are read.
+// nativeList asks the referrers API, page by page, until there are more than are looked at.
 // native is false when the registry has no such API.
 func (s *session) nativeList(ctx context.Context, digest, artifactType string) (list []entry, native bool, err error) {
 	query := url.Values{"artifactType": {artifactType}}.Encode()
@@ -39,7 +39,7 @@ func (s *session) nativeList(ctx context.Context, digest, artifactType string) (
 			return nil, true, err
 		}
 		list = candidates(append(list, page...), digest, artifactType)
-		if next == "" || len(list) > MaxReferrers {
+		if next == "" || len(list) > maxListed {
 			return list, true, nil
 		}
 		query = next
@@ -54,11 +54,11 @@ func (s *session) page(ctx context.Context, digest, query string) (list []entry,
 	if err != nil {
 		return nil, "", err
 	}
-	if strings.Contains(header.Get("Content-Type"), "html") {
-		return nil, "", fail(KindNotRegistry, s.hintHost(), "%s is no OCI registry: it answered with a web page", s.ref.Registry)
-	}
 	known, err := parseIndex(raw)
-	return known.entries, nextQuery(header), err
+	for i := range known {
+		known[i].raw = nil // of many pages
+	}
+	return known, nextQuery(header), err
 }
 
 // noReferrersAPI reports whether an answer says that there is no such thing. The

@@ -1,9 +1,12 @@
 package oci
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
+	"slices"
+	"sync/atomic"
 
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 )
@@ -20,8 +23,8 @@ type Referrer struct {
 // Referrers returns what of one type refers to a bundle in the repository of a
 // reference, whose tag or digest does not count. Anyone who may push can attach
 // something: what is broken, too large or about something else is left out with a
-// warning, and of more than MaxReferrers the first ones are returned. An error means
-// that the registry could not be asked.
+// warning, and of a great many the small ones are returned. An error means that the
+// registry could not be asked.
 func (c *Client) Referrers(ctx context.Context, reference, digest, artifactType string) ([]Referrer, error) {
 	found, err := c.referrers(ctx, reference, digest, artifactType)
 	return found, during("reading what refers to", reference, err)
@@ -41,11 +44,17 @@ func (c *Client) referrers(ctx context.Context, reference, digest, artifactType 
 	if err != nil {
 		return nil, s.explain(ctx, err)
 	}
-	if len(list) > MaxReferrers {
-		c.warn("more than %d documents of type %.100q refer to %s; the first %[1]d are read", MaxReferrers, artifactType, digest)
-		list = list[:MaxReferrers]
+	first := readFirst(list)
+	if len(list) > len(first) {
+		c.warn("more than %d documents of type %.100q refer to %s; the smallest are read", len(first), artifactType, digest)
 	}
-	return s.readReferrers(ctx, list, digest, artifactType)
+	return s.readReferrers(ctx, first, digest, artifactType)
+}
+
+// readFirst are those of a list that are read: the smallest.
+func readFirst(list []entry) []entry {
+	slices.SortStableFunc(list, func(a, b entry) int { return cmp.Compare(a.size, b.size) })
+	return list[:min(len(list), maxRead)]
 }
 
 // subjectOf is the reference of a bundle in the repository that a reference names.
@@ -64,25 +73,41 @@ func subjectOf(reference, digest string) (Reference, error) {
 // readReferrers reads the referrers of a list, in its order.
 func (s *session) readReferrers(ctx context.Context, list []entry, subject, artifactType string) ([]Referrer, error) {
 	all, bad := make([]Referrer, len(list)), make([]error, len(list))
+	var read atomic.Int64 // bytes
 	err := together(ctx, len(list), func(ctx context.Context, i int) error {
+		if read.Load() > maxReadBytes {
+			bad[i] = errors.New("too much refers to it")
+			return nil
+		}
 		var err error
-		if all[i], err = s.referrer(ctx, list[i], subject, artifactType); unusable(err) {
-			bad[i], err = err, nil
+		all[i], err = s.referrer(ctx, list[i], subject, artifactType)
+		read.Add(max(list[i].size, 0) + int64(len(all[i].Content)))
+		if unusable(err) {
+			bad[i], err = s.explain(ctx, err), nil
 		}
 		return s.explain(ctx, err)
 	})
 	if err != nil {
 		return nil, err
 	}
-	var good []Referrer
+	return s.leaveOut(all, bad, list, subject), nil
+}
+
+// leaveOut returns those without an error, and names a few of the others.
+func (s *session) leaveOut(all []Referrer, bad []error, list []entry, subject string) (good []Referrer) {
+	const named = 8
+	out := 0
 	for i, r := range all {
 		if bad[i] == nil {
 			good = append(good, r)
-			continue
+		} else if out++; out <= named {
+			s.warn("%s refers to %s and is left out: %v", list[i].digest, subject, bad[i])
 		}
-		s.client.warn("%s refers to %s and is left out: %v", list[i].digest, subject, bad[i])
 	}
-	return good, nil
+	if out > named {
+		s.warn("%d more that refer to %s are left out", out-named, subject)
+	}
+	return good
 }
 
 // unusable reports whether an error is about one referrer and not about the registry.

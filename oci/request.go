@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
 
@@ -14,8 +15,8 @@ import (
 )
 
 // send makes one request about the repository; object is the rest of the path and may
-// end in a query. Its answer is a success, and its body is the caller's to close.
-func (s *session) send(ctx context.Context, method, object string, header map[string]string, body []byte) (*http.Response, error) {
+// end in a query. Its answer has one of the codes, and its body is the caller's to close.
+func (s *session) send(ctx context.Context, method, object string, header map[string]string, body []byte, codes ...int) (*http.Response, error) {
 	url := s.repo.Scheme() + "://" + s.ref.Registry + "/v2/" + s.ref.Repository + "/" + object
 	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {
@@ -28,17 +29,19 @@ func (s *session) send(ctx context.Context, method, object string, header map[st
 	if err != nil {
 		return nil, err
 	}
-	if err := transport.CheckError(resp, http.StatusOK, http.StatusCreated, http.StatusAccepted); err != nil {
+	if err := transport.CheckError(resp, codes...); err != nil {
 		_ = resp.Body.Close()
 		return nil, err
 	}
 	return resp, nil
 }
 
+const anything = "*/*" // as a media type that is accepted
+
 // read returns the body of one object, at most limit bytes, and the answer's header.
 func (s *session) read(ctx context.Context, object, accept string, limit int64) (body []byte, header http.Header, err error) {
-	err = s.client.retry(ctx, func() error {
-		resp, err := s.send(ctx, http.MethodGet, object, map[string]string{"Accept": accept}, nil)
+	err = s.retry(ctx, func() error {
+		resp, err := s.send(ctx, http.MethodGet, object, map[string]string{"Accept": accept}, nil, http.StatusOK)
 		if err != nil {
 			return err
 		}
@@ -47,10 +50,15 @@ func (s *session) read(ctx context.Context, object, accept string, limit int64) 
 		body, err = io.ReadAll(io.LimitReader(resp.Body, limit+1))
 		return err
 	})
-	if err == nil && int64(len(body)) > limit {
-		err = fail(KindTooLarge, "", "%s sends more than %d bytes", s.ref.Registry, limit)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case int64(len(body)) > limit:
+		return nil, nil, fail(KindTooLarge, "", "%s sends more than %d bytes", s.ref.Registry, limit)
+	case accept != anything && strings.Contains(header.Get("Content-Type"), "html"):
+		return nil, nil, fail(KindNotRegistry, s.hintHost(), "%s is no OCI registry: it answered with a web page", s.ref.Registry)
 	}
-	return body, header, err
+	return body, header, nil
 }
 
 // object returns a blob or a manifest of which the bytes are what its digest promises.
@@ -58,7 +66,7 @@ func (s *session) object(ctx context.Context, kind string, d Descriptor, limit i
 	if d.Data != nil {
 		return d.Data, nil
 	}
-	accept := "*/*"
+	accept := anything
 	if kind == "manifests" {
 		accept = acceptManifests
 	}

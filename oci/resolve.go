@@ -38,8 +38,8 @@ func (c *Client) resolve(ctx context.Context, reference string) (string, error) 
 
 // head returns the digest that the registry gives for a tag, "" when it gives none.
 func (s *session) head(ctx context.Context, tag string) (digest string, err error) {
-	err = s.client.retry(ctx, func() error {
-		resp, err := s.send(ctx, http.MethodHead, "manifests/"+tag, map[string]string{"Accept": acceptManifests}, nil)
+	err = s.retry(ctx, func() error {
+		resp, err := s.send(ctx, http.MethodHead, "manifests/"+tag, map[string]string{"Accept": acceptManifests}, nil, http.StatusOK)
 		if err != nil {
 			return err
 		}

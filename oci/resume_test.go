@@ -160,7 +160,7 @@ func TestOnlyAMatchingAnswerContinues(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s, client := newServer(t), plainClient(t)
 			mustPush(t, client, s.ref(":1"), big())
-			leavePartial(t, client, module.Digest, c.partial)
+			leavePartial(t, client, module.Digest, module.Size, c.partial)
 			s.sabotage(on(blob, c.answer))
 			got, err := client.Pull(context.Background(), s.ref(":1"))
 			if err != nil {
@@ -177,9 +177,9 @@ func TestOnlyAMatchingAnswerContinues(t *testing.T) {
 	}
 }
 
-func leavePartial(t *testing.T, c *Client, digest string, content []byte) string {
+func leavePartial(t *testing.T, c *Client, digest string, size int64, content []byte) string {
 	t.Helper()
-	path := cache{c.options.CacheDir}.path(digest) + partialSuffix
+	path := cache{c.options.CacheDir}.partial(Descriptor{Digest: digest, Size: size})
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func TestWrongBytesAreNotKept(t *testing.T) {
 	s, c := newServer(t), plainClient(t)
 	mustPush(t, c, s.ref(":1"), big())
 	module := big().Layers[0]
-	path := leavePartial(t, c, module.Digest, make([]byte, 1000))
+	path := leavePartial(t, c, module.Digest, module.Size, make([]byte, 1000))
 	s.sabotage(on(blob, func(w http.ResponseWriter, r *http.Request) {
 		r.Header.Del("Range")
 		send(module.Size, true)(w, r)
@@ -270,7 +270,7 @@ func TestPruneDownloads(t *testing.T) {
 	old, busy, young := hello().Layers[0].Digest, hello().Layers[1].Digest, hello().Layers[2].Digest
 	past := time.Now().Add(-48 * time.Hour)
 	for _, digest := range []string{old, busy, young} {
-		path := leavePartial(t, c, digest, make([]byte, 1000))
+		path := leavePartial(t, c, digest, 1000, make([]byte, 1000))
 		if digest != young {
 			if err := os.Chtimes(path, past, past); err != nil {
 				t.Fatal(err)

@@ -19,8 +19,8 @@ const (
 )
 
 // retry runs do until it succeeds, fails for good, or has been tried often enough.
-func (c *Client) retry(ctx context.Context, do func() error) error {
-	a := c.attempts()
+func (s *session) retry(ctx context.Context, do func() error) error {
+	a := s.attempts()
 	for {
 		if err := do(); err == nil || !a.again(ctx, err) {
 			return err
@@ -30,20 +30,20 @@ func (c *Client) retry(ctx context.Context, do func() error) error {
 
 // attempts counts the tries of one request.
 type attempts struct {
-	client         *Client
+	session        *session
 	failed, polite int
 	delay          time.Duration
 }
 
-func (c *Client) attempts() *attempts {
-	a := &attempts{client: c}
+func (s *session) attempts() *attempts {
+	a := &attempts{session: s}
 	a.progressed()
 	return a
 }
 
 // progressed forgets failures: the last try led on.
 func (a *attempts) progressed() {
-	a.failed, a.delay = 0, a.client.options.Backoff
+	a.failed, a.delay = 0, a.session.client.options.Backoff
 	if a.delay <= 0 {
 		a.delay = 500 * time.Millisecond
 	}
@@ -64,13 +64,16 @@ func (a *attempts) again(ctx context.Context, err error) bool {
 	if a.failed >= tries || a.polite >= politeTries || wait > maxRetryAfter {
 		return false
 	}
-	// Half of the wait is random, so that many clients do not come back at once.
+	// Part of the wait is random, so that many clients do not come back at once.
 	pause := max(wait, a.delay/2) + rand.N(a.delay)
 	if end, ok := ctx.Deadline(); ok && asked && time.Until(end) < pause {
 		return false // the answer tells more than a timeout would
 	}
+	if asked && a.session.waited.Add(int64(pause)) > int64(maxWaits) {
+		return false
+	}
 	if asked && wait > 0 {
-		a.client.tellWait(err, pause)
+		a.session.tellWait(err, pause)
 	}
 	if !asked {
 		a.delay *= 3

@@ -8,13 +8,14 @@ import (
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
-
-	"github.com/aircoding/air/internal/text"
 )
 
 // maxRetryAfter is the longest wait that a server may ask for; what wants more is an
 // error that says until when.
 const maxRetryAfter = 5 * time.Minute
+
+// maxWaits is how long all requests of one operation together wait because answers say so.
+const maxWaits = 30 * time.Minute
 
 type retryAfterKey struct{}
 
@@ -61,10 +62,10 @@ func retryAfter(err error) (wait time.Duration, asked bool) {
 }
 
 // tellWait says why nothing moves.
-func (c *Client) tellWait(err error, pause time.Duration) {
+func (s *session) tellWait(err error, pause time.Duration) {
 	var answer *transport.Error
 	if errors.As(err, &answer) {
-		c.warn("%s answered %s and asks to wait: next try in %v", text.Line(answer.Request.URL.Host, maxQuoted), status(answer), pause.Round(time.Second/10))
+		s.warn("%s answered %s and asks to wait: next try in %v", answer.Request.URL.Host, s.status(answer), pause.Round(time.Second/10))
 	}
 }
 

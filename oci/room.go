@@ -33,7 +33,7 @@ func (c cache) missing(d Descriptor) uint64 {
 	if _, err := os.Stat(c.path(d.Digest)); err == nil {
 		return 0
 	}
-	if begun, err := os.Stat(c.path(d.Digest) + partialSuffix); err == nil {
+	if begun, err := os.Stat(c.partial(d)); err == nil {
 		return uint64(max(d.Size-begun.Size(), 0))
 	}
 	return uint64(d.Size)

@@ -8,7 +8,9 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -19,14 +21,14 @@ import (
 )
 
 // ServeOptions of the embedded registry. The zero value listens on a free port of
-// loopback and keeps everything in memory.
+// loopback and keeps what is pushed until it stops.
 type ServeOptions struct {
 	Addr    string // HOST:PORT, default 127.0.0.1:0
-	Dir     string // where content is kept; empty keeps it in memory
+	Dir     string // where content is kept; empty makes a temporary folder, which goes when Serve returns
 	Token   string // when set, a write needs it, as bearer token or as basic auth's password
 	Private bool   // reading needs the token too
 	// Quota is how many bytes the registry may hold, uploads under way counted. Default
-	// 10 GiB in a folder, 1 GiB in memory.
+	// 10 GiB in Dir, 1 GiB in a temporary folder.
 	Quota int64
 	Idle  time.Duration // how long a push may be silent; default a minute
 	Ready func(addr string)
@@ -34,7 +36,7 @@ type ServeOptions struct {
 
 const (
 	shutdownTimeout = 5 * time.Second
-	maxErrorText    = 1000
+	maxConnections  = 512
 )
 
 // Serve runs an OCI registry until ctx ends.
@@ -49,11 +51,11 @@ func serve(ctx context.Context, o ServeOptions) error {
 	if o.Private && o.Token == "" {
 		return fail(KindInvalid, "set AIR_REGISTRY_TOKEN", "a private registry needs a token")
 	}
-	store, unlock, err := openStore(o)
+	store, closeStore, err := openStore(ctx, o)
 	if err != nil {
 		return err
 	}
-	defer unlock()
+	defer closeStore()
 	listener, err := listen(ctx, o.Addr)
 	if err != nil {
 		return err
@@ -63,6 +65,7 @@ func serve(ctx context.Context, o ServeOptions) error {
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
+		ConnState:         atMost(maxConnections),
 		ErrorLog:          log.New(io.Discard, "", 0), // what a client did wrong, the client is told
 	}
 	if o.Ready != nil {
@@ -71,22 +74,32 @@ func serve(ctx context.Context, o ServeOptions) error {
 	return runUntil(ctx, server, listener)
 }
 
-// writeError says of a full registry why, and keeps answers short: the memory store puts a whole blob into the message
-// of a digest mismatch.
+// atMost closes connections beyond so many at one time, before they ask for anything.
+func atMost(limit int64) func(net.Conn, http.ConnState) {
+	var open atomic.Int64
+	return func(c net.Conn, state http.ConnState) {
+		switch state {
+		case http.StateNew:
+			if open.Add(1) > limit {
+				_ = c.Close()
+			}
+		case http.StateClosed:
+			open.Add(-1)
+		}
+	}
+}
+
+// writeError says of a full registry why.
 func writeError(w http.ResponseWriter, _ *http.Request, err error) {
-	var known ociregistry.Error
 	var full *fullError
 	switch {
 	case errors.As(err, &full):
-		refuse(w, http.StatusRequestEntityTooLarge, ociregistry.ErrDenied.Code(), full.Error())
-		return
+		refuse(w, http.StatusRequestEntityTooLarge, ociregistry.ErrDenied, full.Error())
 	case fault.IsDiskFull(err):
-		refuse(w, http.StatusInsufficientStorage, ociregistry.ErrDenied.Code(), "the registry's disk is full")
-		return
-	case len(err.Error()) > maxErrorText && errors.As(err, &known):
-		err = known
+		refuse(w, http.StatusInsufficientStorage, ociregistry.ErrDenied, "the registry's disk is full")
+	default:
+		_ = ociregistry.WriteError(w, err) // the client is gone
 	}
-	_ = ociregistry.WriteError(w, err) // the client is gone
 }
 
 func listen(ctx context.Context, addr string) (net.Listener, error) {
@@ -130,21 +143,32 @@ func ignoreDeadline(err error) error {
 }
 
 // openStore keeps a folder from being served twice: each would count for itself.
-func openStore(o ServeOptions) (_ storage, unlock func(), err error) {
+func openStore(ctx context.Context, o ServeOptions) (_ *dirStore, closeStore func(), err error) {
 	if o.Dir == "" {
-		return newMemoryStore(cmp.Or(o.Quota, defaultMemoryQuota)), func() {}, nil
-	}
-	unlock, free, err := home.TryLock(filepath.Join(o.Dir, "lock"))
-	if err != nil {
-		return nil, nil, localError(err)
-	}
-	if !free {
-		return nil, nil, fail(KindConflict, "stop it, or name another folder", "another registry serves %s", o.Dir)
-	}
-	store, err := newDirStore(o.Dir, cmp.Or(o.Quota, defaultQuota))
-	if err != nil {
-		unlock()
+		dir, err := os.MkdirTemp("", "air-registry-")
+		if err != nil {
+			return nil, nil, localError(err)
+		}
+		closeStore = func() { _ = os.RemoveAll(dir) } // the system empties its folder of temporary files
+		o.Dir, o.Quota = dir, cmp.Or(o.Quota, defaultTemporaryQuota)
+	} else if closeStore, err = lockFolder(o.Dir); err != nil {
 		return nil, nil, err
 	}
-	return store, unlock, nil
+	store, err := newDirStore(ctx, o.Dir, cmp.Or(o.Quota, defaultQuota))
+	if err != nil {
+		closeStore()
+		return nil, nil, err
+	}
+	return store, closeStore, nil
+}
+
+func lockFolder(dir string) (unlock func(), err error) {
+	unlock, free, err := home.TryLock(filepath.Join(dir, "lock"))
+	if err != nil {
+		return nil, localError(err)
+	}
+	if !free {
+		return nil, fail(KindConflict, "stop it, or name another folder", "another registry serves %s", dir)
+	}
+	return unlock, nil
 }

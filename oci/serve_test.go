@@ -114,7 +114,7 @@ func TestCrossOriginWrites(t *testing.T) {
 // guarded is a registry as it would be beyond loopback, without listening there.
 func guarded(t *testing.T, token string) http.Handler {
 	t.Helper()
-	store, err := newDirStore(t.TempDir(), defaultQuota)
+	store, err := newDirStore(t.Context(), t.TempDir(), defaultQuota)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,16 +176,34 @@ func TestTokenWithTheClient(t *testing.T) {
 }
 
 func TestRequestLimits(t *testing.T) {
-	for name, addr := range map[string]string{"memory": serveTest(t, ServeOptions{}), "disk": serveTest(t, ServeOptions{Dir: t.TempDir()})} {
-		for path, size := range map[string]int64{"/v2/x/manifests/1": MaxManifest + 1, "/v2/x/blobs/uploads/abc?digest=" + goldenDigest: maxBlobBody + 1} {
-			code, _ := request(t, "PUT", "http://"+addr+path, func(r *http.Request) {
-				r.ContentLength = size
-				r.Body = io.NopCloser(io.LimitReader(zeros{}, size))
-			})
-			if code != http.StatusRequestEntityTooLarge {
-				t.Errorf("%s %s: got %d, want 413", name, path, code)
-			}
+	addr := serveTest(t, ServeOptions{})
+	for path, size := range map[string]int64{"/v2/x/manifests/1": MaxManifest + 1, "/v2/x/blobs/uploads/abc?digest=" + goldenDigest: maxBlobBody + 1} {
+		code, _ := request(t, "PUT", "http://"+addr+path, func(r *http.Request) {
+			r.ContentLength = size
+			r.Body = io.NopCloser(io.LimitReader(zeros{}, size))
+		})
+		if code != http.StatusRequestEntityTooLarge {
+			t.Errorf("%s: got %d, want 413", path, code)
 		}
+	}
+}
+
+// A repository may be called manifests, and has blobs as any other.
+func TestBlobLimitOfARepositoryCalledManifests(t *testing.T) {
+	postBlob(t, serveTest(t, ServeOptions{}), "me/manifests/hello", strings.Repeat("x", MaxManifest+1))
+}
+
+// Without a folder of its own the registry leaves nothing.
+func TestTemporaryFolderGoes(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	ctx, cancel := context.WithCancel(t.Context())
+	err := Serve(ctx, ServeOptions{Ready: func(addr string) {
+		postBlob(t, addr, "x", "something")
+		cancel()
+	}})
+	if left := tree(t, dir); err != nil || len(left) != 1 {
+		t.Errorf("left %q, %v", left, err)
 	}
 }
 
@@ -262,7 +280,7 @@ func TestContentSurvivesARestart(t *testing.T) {
 
 func TestStaleUploadsGo(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := newDirStore(dir, defaultQuota); err != nil {
+	if _, err := newDirStore(t.Context(), dir, defaultQuota); err != nil {
 		t.Fatal(err)
 	}
 	old, fresh := filepath.Join(dir, "uploads", strings.Repeat("a", 32)), filepath.Join(dir, "uploads", strings.Repeat("b", 32))
@@ -275,7 +293,7 @@ func TestStaleUploadsGo(t *testing.T) {
 	if err := os.Chtimes(old, past, past); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := newDirStore(dir, defaultQuota); err != nil {
+	if _, err := newDirStore(t.Context(), dir, defaultQuota); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(old); !errors.Is(err, os.ErrNotExist) {
@@ -288,32 +306,30 @@ func TestStaleUploadsGo(t *testing.T) {
 
 // Whatever is asked, the answer is an error in the registry's own form.
 func TestOddRequests(t *testing.T) {
-	for name, addr := range map[string]string{"memory": serveTest(t, ServeOptions{}), "disk": serveTest(t, ServeOptions{Dir: t.TempDir()})} {
-		for _, path := range []string{"/", "/v1/", "/v2/x", "/v2/x/manifests/", "/v2/x/manifests/-", "/v2//manifests/1", "/v2/x/blobs/", "/v2/x/blobs/sha256:",
-			"/v2/../../etc/passwd", "/v2/x/blobs/..%2f..%2fetc%2fpasswd", "/v2/x/manifests/..%2f..", "/v2/%2e%2e/manifests/1", "/v2/x/blobs/sha512:" + strings.Repeat("0", 128),
-			"/v2/x/blobs/uploads/", "/v2/x/blobs/uploads/Li4vLi4vZXRj", "/v2/x/referrers/" + goldenDigest} {
-			for _, method := range []string{"GET", "HEAD", "PUT", "POST", "PATCH", "DELETE"} {
-				code, body := request(t, method, "http://"+addr+path, nil)
-				if code == http.StatusOK && !strings.Contains(path, "referrers") || code == http.StatusInternalServerError {
-					t.Errorf("%s %s %s: got %d %s", name, method, path, code, body)
-				}
+	addr := serveTest(t, ServeOptions{})
+	for _, path := range []string{"/", "/v1/", "/v2/x", "/v2/x/manifests/", "/v2/x/manifests/-", "/v2//manifests/1", "/v2/x/blobs/", "/v2/x/blobs/sha256:",
+		"/v2/../../etc/passwd", "/v2/x/blobs/..%2f..%2fetc%2fpasswd", "/v2/x/manifests/..%2f..", "/v2/%2e%2e/manifests/1", "/v2/x/blobs/sha512:" + strings.Repeat("0", 128),
+		"/v2/x/blobs/uploads/", "/v2/x/blobs/uploads/Li4vLi4vZXRj", "/v2/x/referrers/" + goldenDigest} {
+		for _, method := range []string{"GET", "HEAD", "PUT", "POST", "PATCH", "DELETE"} {
+			code, body := request(t, method, "http://"+addr+path, nil)
+			if code == http.StatusOK && !strings.Contains(path, "referrers") || code == http.StatusInternalServerError {
+				t.Errorf("%s %s: got %d %s", method, path, code, body)
 			}
 		}
 	}
 }
 
 func TestMismatchIsAnsweredBriefly(t *testing.T) {
-	for name, addr := range map[string]string{"memory": serveTest(t, ServeOptions{}), "disk": serveTest(t, ServeOptions{Dir: t.TempDir()})} {
-		resp, err := http.Post("http://"+addr+"/v2/x/blobs/uploads/", "", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = resp.Body.Close()
-		code, body := request(t, "PUT", "http://"+addr+resp.Header.Get("Location")+"?digest="+goldenDigest, func(r *http.Request) {
-			r.ContentLength, r.Body = 1<<20, io.NopCloser(io.LimitReader(zeros{}, 1<<20))
-		})
-		if code != http.StatusBadRequest || !strings.Contains(body, "DIGEST_INVALID") || len(body) > 2000 {
-			t.Errorf("%s: got %d with %d bytes: %.200s", name, code, len(body), body)
-		}
+	addr := serveTest(t, ServeOptions{})
+	resp, err := http.Post("http://"+addr+"/v2/x/blobs/uploads/", "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	code, body := request(t, "PUT", "http://"+addr+resp.Header.Get("Location")+"?digest="+goldenDigest, func(r *http.Request) {
+		r.ContentLength, r.Body = 1<<20, io.NopCloser(io.LimitReader(zeros{}, 1<<20))
+	})
+	if code != http.StatusBadRequest || !strings.Contains(body, "DIGEST_INVALID") || len(body) > 2000 {
+		t.Errorf("got %d with %d bytes: %.200s", code, len(body), body)
 	}
 }

@@ -66,7 +66,7 @@ func TestKilledRegistry(t *testing.T) {
 		}
 		_ = cmd.Wait()
 		cancel()
-		s, err := newDirStore(dir, defaultQuota)
+		s, err := newDirStore(t.Context(), dir, defaultQuota)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -132,7 +132,7 @@ func wantWholeStore(t *testing.T, s *dirStore) (manifestsSeen int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		manifests, err := s.digestsIn(dir + "/_manifests")
+		manifests, err := digestsIn(dir + "/_manifests")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -146,7 +146,7 @@ func wantWholeStore(t *testing.T, s *dirStore) (manifestsSeen int) {
 
 func wantWholeManifest(t *testing.T, s *dirStore, repo string, digest ociregistry.Digest) {
 	t.Helper()
-	refs, mediaType, err := s.readReferences(t.Context(), repo, digest)
+	refs, mediaType, err := s.referencesOf(t.Context(), repo, digest)
 	if err != nil {
 		t.Errorf("%s: %v", digest, err)
 		return

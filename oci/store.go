@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
-	"iter"
 	"os"
 	"path/filepath"
 	"sync"
@@ -13,13 +13,6 @@ import (
 
 	"cuelabs.dev/go/oci/ociregistry"
 )
-
-// storage is what the registry serves from.
-type storage interface {
-	ociregistry.Interface
-	// referrersAfter is Referrers from the digest behind after, in the order of digests.
-	referrersAfter(ctx context.Context, repo string, digest ociregistry.Digest, artifactType, after string) iter.Seq2[ociregistry.Descriptor, error]
-}
 
 // dirStore keeps a registry in a folder:
 //
@@ -36,29 +29,45 @@ type dirStore struct {
 	*ociregistry.Funcs
 	dir   string
 	meter *meter
+	paths stripes
 
-	mu   sync.Mutex
-	busy map[string]bool // uploads that a request is writing to
+	folders sync.Mutex // whoever makes one holds it
+
+	mu    sync.Mutex
+	busy  map[string]bool // uploads that a request is writing to
+	swept time.Time       // when uploads that nobody writes to were last looked for
 }
 
-var _ storage = (*dirStore)(nil)
+var _ ociregistry.Interface = (*dirStore)(nil)
 
 // newDirStore opens a folder that no other registry serves, and tidies it.
-func newDirStore(dir string, quota int64) (*dirStore, error) {
+func newDirStore(ctx context.Context, dir string, quota int64) (*dirStore, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, localError(err)
 	}
 	s := &dirStore{dir: dir, meter: &meter{limit: quota}, busy: map[string]bool{}}
+	s.meter.reclaim = func() { s.dropIdle(idleUpload) }
 	for _, sub := range []string{"blobs/sha256", "repositories", "uploads"} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o700); err != nil {
 			return nil, localError(err)
 		}
 	}
-	if s.meter.used, err = s.tidy(context.Background(), time.Now()); err != nil {
+	if s.meter.used, err = s.tidy(ctx, time.Now()); err != nil {
 		return nil, localError(err)
 	}
 	return s, nil
+}
+
+// stripes make looking at a path, counting and writing one step for all who mean the
+// same path.
+type stripes [64]sync.Mutex
+
+// hold returns what lets go of the path.
+func (s *stripes) hold(path string) func() {
+	m := &s[crc32.ChecksumIEEE([]byte(path))%uint32(len(s))]
+	m.Lock()
+	return m.Unlock
 }
 
 func (s *dirStore) blobPath(digest ociregistry.Digest) (string, error) {
@@ -75,7 +84,8 @@ func (s *dirStore) repoPath(repo string) (string, error) {
 	return filepath.Join(s.dir, "repositories", filepath.FromSlash(repo)), nil
 }
 
-func (s *dirStore) manifestPath(repo string, digest ociregistry.Digest) (string, error) {
+// digestPath is the file of a digest in one of a repository's folders.
+func (s *dirStore) digestPath(repo, folder string, digest ociregistry.Digest) (string, error) {
 	dir, err := s.repoPath(repo)
 	if err != nil {
 		return "", err
@@ -83,19 +93,24 @@ func (s *dirStore) manifestPath(repo string, digest ociregistry.Digest) (string,
 	if _, err := s.blobPath(digest); err != nil {
 		return "", err
 	}
-	return filepath.Join(dir, "_manifests", digest.Encoded()), nil
+	return filepath.Join(dir, folder, digest.Encoded()), nil
+}
+
+func (s *dirStore) manifestPath(repo string, digest ociregistry.Digest) (string, error) {
+	return s.digestPath(repo, "_manifests", digest)
 }
 
 // ownPath is the file that says that a repository has a blob.
 func (s *dirStore) ownPath(repo string, digest ociregistry.Digest) (string, error) {
-	dir, err := s.repoPath(repo)
-	if err != nil {
+	return s.digestPath(repo, "_blobs", digest)
+}
+
+// referrerPath is the file of one referrer's descriptor.
+func (s *dirStore) referrerPath(repo string, subject, referrer ociregistry.Digest) (string, error) {
+	if _, err := s.blobPath(subject); err != nil {
 		return "", err
 	}
-	if _, err := s.blobPath(digest); err != nil {
-		return "", err
-	}
-	return filepath.Join(dir, "_blobs", digest.Encoded()), nil
+	return s.digestPath(repo, filepath.Join("_referrers", subject.Encoded()), referrer)
 }
 
 func (s *dirStore) tagPath(repo, tag string) (string, error) {

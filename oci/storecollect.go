@@ -17,13 +17,22 @@ import (
 // that was interrupted; what such a push has brought in the last day stays.
 func (s *dirStore) tidy(ctx context.Context, now time.Time) (used int64, err error) {
 	c := collector{store: s, now: now, named: map[string]bool{}}
-	for _, step := range []func(context.Context) error{c.uploads, c.repositories, c.blobs} {
-		if err := step(ctx); err != nil {
-			return 0, err
-		}
+	if err := c.uploads(); err != nil {
+		return 0, err
 	}
-	return c.used, nil
+	root := filepath.Join(s.dir, "repositories")
+	if err := c.repositories(ctx, root); err != nil {
+		return 0, err
+	}
+	if err := c.folders(root); err != nil {
+		return 0, err
+	}
+	err = c.blobs()
+	return c.used, err
 }
+
+// abandonedBlob is how long what no manifest names stays, for a push that is to go on.
+const abandonedBlob = 24 * time.Hour
 
 type collector struct {
 	store *dirStore
@@ -32,12 +41,11 @@ type collector struct {
 	used  int64
 }
 
-// old reports whether whoever made a file has given up.
-func (c *collector) old(info fs.FileInfo) bool { return c.now.Sub(info.ModTime()) > staleUpload }
+func (c *collector) age(info fs.FileInfo) time.Duration { return c.now.Sub(info.ModTime()) }
 
-func (c *collector) uploads(context.Context) error {
+func (c *collector) uploads() error {
 	return eachFile(filepath.Join(c.store.dir, "uploads"), func(path string, info fs.FileInfo) error {
-		if c.old(info) {
+		if c.age(info) > staleUpload {
 			return os.Remove(path)
 		}
 		c.used += info.Size() + entryCost
@@ -45,9 +53,9 @@ func (c *collector) uploads(context.Context) error {
 	})
 }
 
-func (c *collector) repositories(ctx context.Context) error {
+func (c *collector) repositories(ctx context.Context, root string) error {
 	// Folders of repositories without a manifest are walked too: they may own blobs.
-	return filepath.WalkDir(filepath.Join(c.store.dir, "repositories"), func(path string, e fs.DirEntry, err error) error {
+	return filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		if err != nil || !e.IsDir() || strings.HasPrefix(e.Name(), "_") {
 			return skipEntries(e, err)
 		}
@@ -78,7 +86,7 @@ func (c *collector) repository(ctx context.Context, dir string) error {
 		return err
 	}
 	return eachFile(filepath.Join(dir, "_blobs"), func(path string, info fs.FileInfo) error {
-		if !needed[info.Name()] && c.old(info) {
+		if !needed[info.Name()] && c.age(info) > abandonedBlob {
 			return os.Remove(path)
 		}
 		c.named[info.Name()] = true
@@ -93,7 +101,10 @@ func (c *collector) manifests(ctx context.Context, repo, dir string) (map[string
 	err := eachFile(filepath.Join(dir, "_manifests"), func(_ string, info fs.FileInfo) error {
 		c.named[info.Name()] = true
 		c.used += entryCost
-		refs, _, err := c.store.readReferences(ctx, repo, ociregistry.Digest("sha256:"+info.Name()))
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		refs, _, err := c.store.referencesOf(ctx, repo, ociregistry.Digest("sha256:"+info.Name()))
 		if err != nil {
 			return nil //nolint:nilerr // a manifest that cannot be read names nothing, and stays
 		}
@@ -122,8 +133,29 @@ func (c *collector) count(dir string) error {
 	return eachFile(dir, func(string, fs.FileInfo) error { c.used += entryCost; return nil })
 }
 
+// folders removes those that nothing lies in, the deepest first, and counts the others.
+func (c *collector) folders(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !e.IsDir() {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		if err := c.folders(path); err != nil {
+			return err
+		}
+		if os.Remove(path) != nil { // something lies in it
+			c.used += entryCost
+		}
+	}
+	return nil
+}
+
 // blobs removes the bytes that no repository has: nobody can ask for them.
-func (c *collector) blobs(context.Context) error {
+func (c *collector) blobs() error {
 	return eachFile(filepath.Join(c.store.dir, "blobs", "sha256"), func(path string, info fs.FileInfo) error {
 		if !c.named[info.Name()] {
 			return os.Remove(path)

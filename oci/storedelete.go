@@ -35,11 +35,11 @@ func (s *dirStore) DeleteManifest(ctx context.Context, repo string, digest ocire
 	if err != nil {
 		return err
 	}
-	refs, mediaType, err := s.readReferences(ctx, repo, digest)
+	refs, mediaType, err := s.referencesOf(ctx, repo, digest)
 	if err != nil {
 		return err
 	}
-	if err := deleteTagsOf(ctx, s, repo, digest); err != nil {
+	if err := s.deleteTagsOf(ctx, repo, digest); err != nil {
 		return err
 	}
 	if err := s.removeEntry(path, ociregistry.ErrManifestUnknown); err != nil {
@@ -52,15 +52,11 @@ func (s *dirStore) DeleteManifest(ctx context.Context, repo string, digest ocire
 	if path, err = s.referrerPath(repo, subject, digest); err != nil {
 		return err
 	}
-	if err := os.Remove(path); err != nil {
-		return ignoreMissing(err)
-	}
-	s.meter.give(entryCost)
-	return nil
+	return ignoreMissing(s.remove(path))
 }
 
 // deleteTagsOf removes the tags that name a manifest.
-func deleteTagsOf(ctx context.Context, s storage, repo string, digest ociregistry.Digest) error {
+func (s *dirStore) deleteTagsOf(ctx context.Context, repo string, digest ociregistry.Digest) error {
 	for tag, err := range s.Tags(ctx, repo, "") {
 		if err != nil {
 			return err
@@ -83,9 +79,17 @@ func ignoreMissing(err error) error {
 
 // removeEntry returns what when there is no such file.
 func (s *dirStore) removeEntry(path string, what ociregistry.Error) error {
-	if err := os.Remove(path); err != nil {
+	if err := s.remove(path); err != nil {
 		return unknown(err, what)
 	}
-	s.meter.give(entryCost)
 	return atomicfile.SyncDir(filepath.Dir(path))
+}
+
+func (s *dirStore) remove(path string) error {
+	defer s.paths.hold(path)()
+	err := os.Remove(path)
+	if err == nil {
+		s.meter.give(entryCost)
+	}
+	return err
 }

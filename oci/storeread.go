@@ -118,15 +118,14 @@ func (s *dirStore) missing(repo string) ociregistry.Error {
 }
 
 func (s *dirStore) GetManifest(ctx context.Context, repo string, digest ociregistry.Digest) (ociregistry.BlobReader, error) {
-	desc, err := s.ResolveManifest(ctx, repo, digest)
-	if err != nil {
-		return nil, err
-	}
-	return s.open(desc, 0, desc.Size)
+	return s.whole(s.ResolveManifest(ctx, repo, digest))
 }
 
 func (s *dirStore) GetTag(ctx context.Context, repo, tag string) (ociregistry.BlobReader, error) {
-	desc, err := s.ResolveTag(ctx, repo, tag)
+	return s.whole(s.ResolveTag(ctx, repo, tag))
+}
+
+func (s *dirStore) whole(desc ociregistry.Descriptor, err error) (ociregistry.BlobReader, error) {
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"iter"
 	"os"
@@ -12,6 +13,8 @@ import (
 
 	"cuelabs.dev/go/oci/ociregistry"
 	imagespec "github.com/opencontainers/image-spec/specs-go/v1"
+
+	"github.com/aircoding/air/internal/canon"
 )
 
 // references is what a manifest or an index says about other content.
@@ -22,6 +25,19 @@ type references struct {
 	Manifests    []ociregistry.Descriptor `json:"manifests"`
 	Subject      *ociregistry.Descriptor  `json:"subject"`
 	Annotations  map[string]string        `json:"annotations"`
+}
+
+// readReferences reads a manifest. Its values are counted before it is decoded: a million
+// empty layers fit into a few megabytes.
+func readReferences(manifest []byte) (refs references, err error) {
+	err = canon.Check(manifest, canon.Limits{Bytes: MaxManifest, Depth: 32, Values: 100_000})
+	if err == nil {
+		err = json.Unmarshal(manifest, &refs)
+	}
+	if err != nil {
+		return refs, fmt.Errorf("%w: %w", ociregistry.ErrManifestInvalid, err)
+	}
+	return refs, nil
 }
 
 // referrerOf describes a manifest as the list of its subject's referrers does, by
@@ -42,18 +58,6 @@ func (r references) subject(mediaType string) ociregistry.Digest {
 		return ""
 	}
 	return r.Subject.Digest
-}
-
-// referrerPath is the file of one referrer's descriptor.
-func (s *dirStore) referrerPath(repo string, subject, referrer ociregistry.Digest) (string, error) {
-	if _, err := s.blobPath(subject); err != nil {
-		return "", err
-	}
-	dir, err := s.repoPath(repo)
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(dir, "_referrers", subject.Encoded(), referrer.Encoded()), nil
 }
 
 func (s *dirStore) writeReferrer(repo string, subject ociregistry.Digest, desc ociregistry.Descriptor) error {
@@ -79,7 +83,7 @@ func (s *dirStore) referrersAfter(_ context.Context, repo string, digest ociregi
 	if err != nil {
 		return ociregistry.ErrorSeq[ociregistry.Descriptor](err)
 	}
-	names, err := s.digestsIn(filepath.Dir(path))
+	names, err := digestsIn(filepath.Dir(path))
 	if err != nil {
 		return ociregistry.ErrorSeq[ociregistry.Descriptor](err)
 	}
@@ -122,7 +126,7 @@ func (s *dirStore) referrer(repo string, subject, referrer ociregistry.Digest) (
 
 // digestsIn lists a folder's files that are named by a digest, in order. A missing
 // folder has none.
-func (s *dirStore) digestsIn(dir string) ([]ociregistry.Digest, error) {
+func digestsIn(dir string) ([]ociregistry.Digest, error) {
 	f, err := os.Open(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

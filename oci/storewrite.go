@@ -2,10 +2,13 @@ package oci
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"mime"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"cuelabs.dev/go/oci/ociregistry"
@@ -17,7 +20,7 @@ import (
 // PushManifest writes the bytes, then the entry among its subject's referrers, then the
 // manifest's own, then the tag: after a crash at any point what is named is there.
 func (s *dirStore) PushManifest(ctx context.Context, repo, tag string, contents []byte, mediaType string) (ociregistry.Descriptor, error) {
-	desc := ociregistry.Descriptor{MediaType: mediaType, Digest: ociregistry.Digest(canon.Digest(contents)), Size: int64(len(contents))}
+	desc := ociregistry.Descriptor{MediaType: mediaType, Digest: digestOf(contents), Size: int64(len(contents))}
 	entry, err := s.manifestPath(repo, desc.Digest)
 	if err != nil {
 		return desc, err
@@ -25,7 +28,7 @@ func (s *dirStore) PushManifest(ctx context.Context, repo, tag string, contents 
 	if err := checkMediaType(mediaType); err != nil {
 		return desc, err
 	}
-	refs, err := checkReferences(ctx, s, repo, contents)
+	refs, err := s.checkReferences(ctx, repo, contents)
 	if err != nil {
 		return desc, err
 	}
@@ -49,10 +52,12 @@ func (s *dirStore) PushManifest(ctx context.Context, repo, tag string, contents 
 
 const maxMediaType = 255 // bytes, RFC 6838 allows 127 on either side of the slash
 
-// checkMediaType: a manifest comes back with the type it came with.
+// checkMediaType: a manifest comes back with the type it came with, which is none that a
+// browser shows.
 func checkMediaType(mediaType string) error {
-	if _, _, err := mime.ParseMediaType(mediaType); err != nil || len(mediaType) > maxMediaType {
-		return fmt.Errorf("%w: the content type is no media type", ociregistry.ErrManifestInvalid)
+	known, _, err := mime.ParseMediaType(mediaType)
+	if err != nil || len(mediaType) > maxMediaType || !strings.HasPrefix(known, "application/") {
+		return fmt.Errorf("%w: the content type is no media type of an application", ociregistry.ErrManifestInvalid)
 	}
 	return nil
 }
@@ -60,32 +65,58 @@ func checkMediaType(mediaType string) error {
 // writeContents puts a manifest's bytes where those of blobs are.
 func (s *dirStore) writeContents(desc ociregistry.Descriptor, contents []byte) error {
 	path, err := s.blobPath(desc.Digest)
-	if err != nil || isFile(path) {
+	if err != nil {
 		return err
 	}
-	if err := s.meter.take(desc.Size); err != nil {
+	defer s.paths.hold(path)()
+	if isFile(path) {
+		return nil
+	}
+	return s.counted(desc.Size, func() error { return writeFile(path, contents) })
+}
+
+// counted takes what do is going to need.
+func (s *dirStore) counted(cost int64, do func() error) error {
+	if err := s.meter.take(cost); err != nil {
 		return err
 	}
-	if err := writeFile(path, contents); err != nil {
-		s.meter.give(desc.Size)
-		return err
+	err := do()
+	if err != nil {
+		s.meter.give(cost)
 	}
-	return nil
+	return err
 }
 
 // writeEntry writes one of the small files that make up a repository.
 func (s *dirStore) writeEntry(path string, text []byte) error {
+	if err := s.makeFolder(filepath.Dir(path)); err != nil {
+		return err
+	}
+	defer s.paths.hold(path)()
 	if isFile(path) {
 		return writeFile(path, text)
 	}
-	if err := s.meter.take(entryCost); err != nil {
-		return err
+	return s.counted(entryCost, func() error { return writeFile(path, text) })
+}
+
+// makeFolder makes a folder and those above it, and counts them. One that has lost its
+// files goes at the next start.
+func (s *dirStore) makeFolder(dir string) error {
+	s.folders.Lock()
+	defer s.folders.Unlock()
+	var cost int64
+	for above := dir; ; above = filepath.Dir(above) {
+		if _, err := os.Stat(above); err == nil {
+			break
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		cost += entryCost
 	}
-	if err := writeFile(path, text); err != nil {
-		s.meter.give(entryCost)
-		return err
+	if cost == 0 {
+		return nil
 	}
-	return nil
+	return s.counted(cost, func() error { return os.MkdirAll(dir, 0o700) })
 }
 
 // writeFile does not look through its folder, which may have ten thousand entries. What
@@ -99,10 +130,10 @@ func writeFile(path string, content []byte) error {
 
 // checkReferences wants everything there that a manifest names, but for its subject,
 // which may come later, and for layers that registries may not hand out.
-func checkReferences(ctx context.Context, s storage, repo string, contents []byte) (references, error) {
-	var refs references
-	if err := json.Unmarshal(contents, &refs); err != nil {
-		return refs, fmt.Errorf("%w: %w", ociregistry.ErrManifestInvalid, err)
+func (s *dirStore) checkReferences(ctx context.Context, repo string, contents []byte) (references, error) {
+	refs, err := readReferences(contents)
+	if err != nil {
+		return refs, err
 	}
 	for _, d := range refs.blobs() {
 		if _, err := s.ResolveBlob(ctx, repo, d.Digest); err != nil && !strings.Contains(d.MediaType, ".nondistributable.") {
@@ -143,12 +174,18 @@ func (s *dirStore) own(repo string, digest ociregistry.Digest) error {
 	return s.writeEntry(path, nil)
 }
 
-// readReferences reads what a stored manifest refers to.
-func (s *dirStore) readReferences(ctx context.Context, repo string, digest ociregistry.Digest) (refs references, mediaType string, err error) {
+// referencesOf reads what a stored manifest refers to.
+func (s *dirStore) referencesOf(ctx context.Context, repo string, digest ociregistry.Digest) (refs references, mediaType string, err error) {
 	r, err := s.GetManifest(ctx, repo, digest)
 	if err != nil {
 		return refs, "", err
 	}
 	defer func() { _ = r.Close() }()
-	return refs, r.Descriptor().MediaType, json.NewDecoder(io.LimitReader(r, MaxManifest)).Decode(&refs)
+	text, err := io.ReadAll(io.LimitReader(r, MaxManifest))
+	if err == nil {
+		refs, err = readReferences(text)
+	}
+	return refs, r.Descriptor().MediaType, err
 }
+
+func digestOf(content []byte) ociregistry.Digest { return ociregistry.Digest(canon.Digest(content)) }

@@ -5,17 +5,18 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"io"
 	"net"
 	"net/http"
 	"os"
 	"strings"
 	"time"
+
+	"github.com/aircoding/air/internal/regular"
 )
 
 const (
 	connectTimeout = 15 * time.Second
-	maxPingBody    = 64 << 10
+	maxCAFile      = 4 << 20 // bytes
 )
 
 var (
@@ -30,6 +31,8 @@ type gate struct {
 	base     http.RoundTripper
 	plain    bool   // the user said --plain-http
 	registry string // host[:port] that --plain-http is about
+	idle     time.Duration
+	secrets
 }
 
 // sentError marks an error of an attempt that really was made, as opposed to one the
@@ -40,13 +43,15 @@ func (e *sentError) Error() string { return e.err.Error() }
 func (e *sentError) Unwrap() error { return e.err }
 
 func (g *gate) RoundTrip(req *http.Request) (*http.Response, error) {
-	if req.URL.Scheme == "http" && !g.plain {
+	plain := g.plain && strings.EqualFold(req.URL.Host, g.registry)
+	if req.URL.Scheme == "http" && !plain {
 		return nil, errPlainHTTP
 	}
-	if req.URL.Scheme == "https" && g.plain && req.URL.Host == g.registry {
+	if req.URL.Scheme == "https" && plain {
 		return nil, errors.New("https was not asked for")
 	}
-	resp, err := g.base.RoundTrip(req)
+	g.note(req)
+	resp, err := bounded(g.base, req, g.idle)
 	var record tls.RecordHeaderError
 	if errors.As(err, &record) && string(record.RecordHeader[:]) == "HTTP/" {
 		err = errNotEncrypted
@@ -55,16 +60,7 @@ func (g *gate) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, &sentError{err}
 	}
 	noteRetryAfter(resp, req)
-	if strings.HasSuffix(req.URL.Path, "/v2/") {
-		// The ping's body means nothing, and the library reads it to its end.
-		resp.Body = &cappedBody{io.LimitReader(resp.Body, maxPingBody), resp.Body}
-	}
 	return resp, nil
-}
-
-type cappedBody struct {
-	io.Reader
-	io.Closer
 }
 
 func newGate(o Options, registry string) (*gate, error) {
@@ -73,7 +69,7 @@ func newGate(o Options, registry string) (*gate, error) {
 		return nil, err
 	}
 	dialer := &net.Dialer{Timeout: min(connectTimeout, o.idle()), KeepAlive: 30 * time.Second}
-	return &gate{plain: o.PlainHTTP, registry: registry, base: &http.Transport{
+	return &gate{plain: o.PlainHTTP, registry: registry, idle: o.idle(), base: &http.Transport{
 		Proxy: http.ProxyFromEnvironment,
 		DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
 			c, err := dialer.DialContext(ctx, network, addr)
@@ -101,7 +97,7 @@ func (o Options) tlsConfig() (*tls.Config, error) {
 	if o.CAFile == "" {
 		return c, nil
 	}
-	pem, err := os.ReadFile(o.CAFile)
+	pem, err := regular.Read(o.CAFile, maxCAFile, true)
 	if err != nil {
 		return nil, fail(KindInvalid, "check --ca-file", "reading the CA file: %w", err)
 	}

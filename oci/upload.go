@@ -9,71 +9,70 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"time"
 
 	"cuelabs.dev/go/oci/ociregistry"
 
 	"github.com/aircoding/air/internal/atomicfile"
-	"github.com/aircoding/air/internal/lazyregexp"
 )
 
-const staleUpload = 24 * time.Hour
-
-var uploadGrammar = lazyregexp.New(`^[0-9a-f]{32}$`)
-
-func (s *dirStore) uploadPath(id string) string { return filepath.Join(s.dir, "uploads", id) }
-
 func (s *dirStore) PushBlob(ctx context.Context, repo string, desc ociregistry.Descriptor, r io.Reader) (ociregistry.Descriptor, error) {
-	return pushWhole(ctx, s, repo, desc, r)
+	w, err := s.PushBlobChunked(ctx, repo, int(max(desc.Size, 0)))
+	if err != nil {
+		return desc, err
+	}
+	defer func() { _ = w.Cancel() }()
+	if _, err := io.Copy(w, r); err != nil {
+		return desc, err
+	}
+	return w.Commit(desc.Digest)
 }
 
 func (s *dirStore) PushBlobChunked(ctx context.Context, repo string, chunk int) (ociregistry.BlobWriter, error) {
 	if _, err := s.repoPath(repo); err != nil {
 		return nil, err
 	}
-	id, err := newUploadID()
+	s.sweep()
+	id, err := s.beginUpload(repo)
 	if err != nil {
-		return nil, err
-	}
-	if err := s.writeEntry(s.uploadPath(id), nil); err != nil {
 		return nil, err
 	}
 	w, err := s.PushBlobChunkedResume(ctx, repo, id, 0, chunk)
 	if err != nil {
-		return nil, errors.Join(err, s.removeEntry(s.uploadPath(id), ociregistry.ErrBlobUploadUnknown))
+		return nil, errors.Join(err, s.dropUpload(id, 0))
 	}
 	return w, nil
 }
 
 // PushBlobChunkedResume opens an upload for one request; a second one meanwhile is
 // refused, for two writers would make one mess.
-func (s *dirStore) PushBlobChunkedResume(_ context.Context, repo, id string, offset int64, chunk int) (_ ociregistry.BlobWriter, err error) {
-	if !uploadGrammar.MatchString(id) {
+func (s *dirStore) PushBlobChunkedResume(_ context.Context, repo, id string, offset int64, chunk int) (ociregistry.BlobWriter, error) {
+	if !isUploadOf(repo, id) {
 		return nil, ociregistry.ErrBlobUploadUnknown
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.busy[id] {
+	if !s.holdUpload(id) {
 		return nil, errUploadBusy
 	}
+	u, err := s.openUpload(repo, id, offset, chunk)
+	if err != nil {
+		s.letGoUpload(id)
+		return nil, err
+	}
+	return u, nil
+}
+
+func (s *dirStore) openUpload(repo, id string, offset int64, chunk int) (*blobUpload, error) {
 	f, err := os.OpenFile(s.uploadPath(id), os.O_RDWR|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, unknown(err, ociregistry.ErrBlobUploadUnknown)
 	}
-	defer func() {
-		if err != nil {
-			_ = f.Close()
-		}
-	}()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, f.Close())
 	}
 	bounds, err := s.meter.upload(info.Size(), offset, chunk)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, f.Close())
 	}
-	s.busy[id] = true
 	u := &blobUpload{uploadBounds: bounds, store: s, repo: repo, id: id, file: f}
 	if u.size == 0 {
 		u.hash = sha256.New()
@@ -110,31 +109,23 @@ func (u *blobUpload) Write(p []byte) (int, error) {
 	return n, err
 }
 
-func (u *blobUpload) Close() error {
+func (u *blobUpload) Close() error { return u.close(u.spoiled) }
+
+// Cancel drops the upload. After a Commit there is nothing left to drop.
+func (u *blobUpload) Cancel() error { return u.close(true) }
+
+func (u *blobUpload) close(drop bool) error {
 	if u.done {
 		return nil
 	}
 	u.done = true
 	u.room.release()
 	err := u.file.Close()
-	if u.spoiled {
-		err = errors.Join(err, u.drop())
+	if drop {
+		err = errors.Join(err, u.store.dropUpload(u.id, u.size))
 	}
-	u.store.mu.Lock()
-	defer u.store.mu.Unlock()
-	delete(u.store.busy, u.id)
+	u.store.letGoUpload(u.id)
 	return err
-}
-
-// Cancel drops the upload. After a Commit there is nothing left to drop.
-func (u *blobUpload) Cancel() error { return errors.Join(u.Close(), u.drop()) }
-
-func (u *blobUpload) drop() error {
-	if err := os.Remove(u.store.uploadPath(u.id)); err != nil {
-		return ignoreMissing(err)
-	}
-	u.store.meter.give(u.size + entryCost)
-	return nil
 }
 
 // Commit checks the bytes, gives them their name, and then the repository the blob.
@@ -177,8 +168,7 @@ func (u *blobUpload) sum() (string, error) {
 
 // rename replaces bytes that are there already by the same ones, which count once.
 func (u *blobUpload) rename(path string) error {
-	u.store.mu.Lock()
-	defer u.store.mu.Unlock()
+	defer u.store.paths.hold(path)()
 	twice := isFile(path)
 	if err := os.Rename(u.file.Name(), path); err != nil {
 		return err

@@ -1,11 +1,7 @@
 package oci
 
 import (
-	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
-	"io"
 
 	"cuelabs.dev/go/oci/ociregistry"
 )
@@ -63,22 +59,3 @@ func (b *uploadBounds) admit(n int) error {
 
 func (b *uploadBounds) Size() int64    { return b.size }
 func (b *uploadBounds) ChunkSize() int { return 8 << 10 }
-
-func newUploadID() (string, error) {
-	random := make([]byte, 16)
-	_, err := rand.Read(random)
-	return hex.EncodeToString(random), err
-}
-
-// pushWhole is an upload of a single request.
-func pushWhole(ctx context.Context, s storage, repo string, desc ociregistry.Descriptor, r io.Reader) (ociregistry.Descriptor, error) {
-	w, err := s.PushBlobChunked(ctx, repo, int(max(desc.Size, 0)))
-	if err != nil {
-		return desc, err
-	}
-	defer func() { _ = w.Cancel() }()
-	if _, err := io.Copy(w, r); err != nil {
-		return desc, err
-	}
-	return w.Commit(desc.Digest)
-}

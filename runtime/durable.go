@@ -32,9 +32,9 @@ func (r *Registry) owe(c *run, payload json.RawMessage) (giveBack func()) {
 }
 
 // keepEvent stores an event of the calling capability that a person accepted to be stored
-// in this form. It belongs to the capability's call, and all budgets of that call pay for
+// by this schema. It belongs to the capability's call, and all budgets of that call pay for
 // it.
-func (a *Access) keepEvent(ctx context.Context, eventType string, form, payload json.RawMessage) error {
+func (a *Access) keepEvent(ctx context.Context, eventType string, schema, payload json.RawMessage) error {
 	if len(payload) > storedHead {
 		return fault.New(fault.InvalidInput, "event_too_large", "what %s says has %d bytes; of an event that is stored it may have %d", eventType, len(payload), storedHead).
 			WithHint("store it with artifact.create and send the id")
@@ -42,7 +42,7 @@ func (a *Access) keepEvent(ctx context.Context, eventType string, form, payload 
 	if err := a.mayBeSaid(ctx, payload); err != nil {
 		return err
 	}
-	if err := a.registry.fits(eventType, form, payload); err != nil {
+	if err := a.registry.fits(eventType, schema, payload); err != nil {
 		return err
 	}
 	cost := int64(keptEvent + len(payload))
@@ -56,9 +56,9 @@ func (a *Access) keepEvent(ctx context.Context, eventType string, form, payload 
 	return err
 }
 
-// fits holds what an event says against the form that was accepted.
-func (r *Registry) fits(eventType string, form, payload json.RawMessage) error {
-	s, err := r.schema(form)
+// fits holds what an event says against the schema that was accepted.
+func (r *Registry) fits(eventType string, schema, payload json.RawMessage) error {
+	s, err := r.schema(schema)
 	if err != nil {
 		return err
 	}

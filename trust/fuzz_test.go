@@ -23,7 +23,7 @@ func FuzzVerify(f *testing.F) {
 	f.Fuzz(func(t *testing.T, signature []byte) {
 		shape := CheckShape(signature, signedByCosign)
 		by, reasons := Verify(Subject{Digest: signedByCosign, CapabilityID: "hello"}, [][]byte{signature}, trusted)
-		if by != nil && (shape != nil || by.Publisher != "acme") {
+		if by != nil && (shape != nil || by.Name != "acme") {
 			t.Errorf("%q: verified as %v, but %v", signature, by, shape)
 		}
 		for _, r := range reasons {

@@ -56,8 +56,8 @@ func subjectA() Subject {
 	return Subject{Digest: digestA, CapabilityID: "hello", Reference: "registry.example/acme/hello:1"}
 }
 
-// envelope is a signature in pieces, for taking it apart and putting it together wrongly.
-type envelope struct {
+// pieces is a signature in pieces, for taking it apart and putting it together wrongly.
+type pieces struct {
 	MediaType    string         `json:"mediaType"`
 	Material     map[string]any `json:"verificationMaterial"`
 	DSSEEnvelope struct {
@@ -68,9 +68,9 @@ type envelope struct {
 }
 
 // open takes apart what k signs over digestA.
-func open(t testing.TB, k PrivateKey) *envelope {
+func open(t testing.TB, k PrivateKey) *pieces {
 	t.Helper()
-	var e envelope
+	var e pieces
 	if err := json.Unmarshal(sign(t, k, digestA), &e); err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func open(t testing.TB, k PrivateKey) *envelope {
 }
 
 // resign replaces the payload and signs it, as the key's owner could.
-func (e *envelope) resign(t testing.TB, k PrivateKey, payload string) {
+func (e *pieces) resign(t testing.TB, k PrivateKey, payload string) {
 	t.Helper()
 	e.DSSEEnvelope.Payload = []byte(payload)
 	sig, err := k.sign(preAuth(e.DSSEEnvelope.PayloadType, e.DSSEEnvelope.Payload))
@@ -88,7 +88,7 @@ func (e *envelope) resign(t testing.TB, k PrivateKey, payload string) {
 	e.DSSEEnvelope.Signatures[0]["sig"] = base64.StdEncoding.EncodeToString(sig)
 }
 
-func (e *envelope) bytes(t testing.TB) []byte {
+func (e *pieces) bytes(t testing.TB) []byte {
 	t.Helper()
 	b, err := json.Marshal(e)
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/pem"
-	"errors"
 	"fmt"
 
 	"github.com/secure-systems-lab/go-securesystemslib/encrypted"
@@ -28,6 +27,8 @@ const (
 	olderKeyType     = "ENCRYPTED COSIGN PRIVATE KEY"
 	plainKeyType     = "PRIVATE KEY" // PKCS #8
 )
+
+var privateKeyTypes = []string{encryptedKeyType, olderKeyType, plainKeyType}
 
 // PrivateKey signs. The zero value signs nothing. Printing one shows its public id only.
 type PrivateKey struct{ signer crypto.Signer }
@@ -48,10 +49,11 @@ func GenerateKey(algorithm string) (PrivateKey, error) {
 // ReadPrivateKey reads what Encrypt or cosign wrote. An unencrypted PKCS #8 key is read
 // with an empty passphrase only. Codes: bad_key, bad_passphrase.
 func ReadPrivateKey(text, passphrase []byte) (PrivateKey, error) {
-	content, plain, err := privateBlock(text)
+	block, err := onlyBlock(text, privateKeyTypes...)
 	if err != nil {
 		return PrivateKey{}, badKey("private key: %w", err)
 	}
+	content, plain := block.Bytes, block.Type == plainKeyType
 	switch {
 	case plain && len(passphrase) > 0:
 		return PrivateKey{}, fault.New(fault.InvalidInput, "bad_passphrase", "private key: it is not encrypted, and a passphrase was given")
@@ -64,13 +66,20 @@ func ReadPrivateKey(text, passphrase []byte) (PrivateKey, error) {
 	if err != nil {
 		return PrivateKey{}, badKey("private key: it cannot be parsed") // the cause could quote it
 	}
-	return newPrivateKey(key)
+	signer, ok := key.(crypto.Signer)
+	if !ok {
+		return PrivateKey{}, badKey("private key: it cannot sign")
+	}
+	if _, err := newPublicKey(signer.Public()); err != nil {
+		return PrivateKey{}, badKey("private key: %w", err)
+	}
+	return PrivateKey{signer}, nil
 }
 
 // IsEncrypted reports whether a key takes a passphrase.
 func IsEncrypted(text []byte) bool {
-	_, plain, err := privateBlock(text)
-	return err == nil && !plain
+	block, err := onlyBlock(text, privateKeyTypes...)
+	return err == nil && block.Type != plainKeyType
 }
 
 // Public is the zero value for the zero key.
@@ -113,23 +122,4 @@ func (k PrivateKey) sign(message []byte) ([]byte, error) {
 		return ed25519.Sign(key, message), nil
 	}
 	return nil, badKey("there is no private key")
-}
-
-func privateBlock(text []byte) (content []byte, plain bool, err error) {
-	if content, err = onlyBlock(text, plainKeyType); err == nil {
-		return content, true, nil
-	}
-	content, err = onlyBlock(text, encryptedKeyType, olderKeyType)
-	return content, false, err
-}
-
-func newPrivateKey(key any) (PrivateKey, error) {
-	signer, ok := key.(crypto.Signer)
-	if !ok {
-		return PrivateKey{}, badKey("private key: %w", errors.New("it cannot sign"))
-	}
-	if _, err := newPublicKey(signer.Public()); err != nil {
-		return PrivateKey{}, badKey("private key: %w", err)
-	}
-	return PrivateKey{signer}, nil
 }

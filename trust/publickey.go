@@ -14,6 +14,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/aircoding/air/internal/canon"
 	"github.com/aircoding/air/internal/fault"
@@ -24,7 +25,8 @@ const (
 	maxKeyBytes   = 16 << 10
 )
 
-// PublicKey is a key of ECDSA on P-256 or of Ed25519. The zero value verifies nothing.
+// PublicKey is a key of ECDSA on P-256 or of Ed25519. The zero value verifies nothing, nor
+// does an Ed25519 key that is no point of its curve.
 type PublicKey struct {
 	der []byte // SPKI
 	key crypto.PublicKey
@@ -33,11 +35,11 @@ type PublicKey struct {
 // ReadPublicKey reads one PEM block of an SPKI key. RSA, other curves, keys for which
 // anybody can sign and second encodings of the same key are refused: code bad_key.
 func ReadPublicKey(text []byte) (PublicKey, error) {
-	der, err := onlyBlock(text, publicKeyType)
+	block, err := onlyBlock(text, publicKeyType)
 	if err != nil {
 		return PublicKey{}, badKey("public key: %w", err)
 	}
-	key, err := x509.ParsePKIXPublicKey(der)
+	key, err := x509.ParsePKIXPublicKey(block.Bytes)
 	if err != nil {
 		return PublicKey{}, badKey("public key: it cannot be parsed")
 	}
@@ -45,7 +47,7 @@ func ReadPublicKey(text []byte) (PublicKey, error) {
 	if err != nil {
 		return PublicKey{}, badKey("public key: %w", err)
 	}
-	if !bytes.Equal(k.der, der) { // one key would have two names
+	if !bytes.Equal(k.der, block.Bytes) { // one key would have two names
 		return PublicKey{}, badKey("public key: not in the one encoding that DER allows")
 	}
 	return k, nil
@@ -91,8 +93,8 @@ func (k PublicKey) verifies(message, sig []byte) bool {
 	return false
 }
 
-// onlyBlock returns the content of a text that is one PEM block of a type and nothing else.
-func onlyBlock(text []byte, types ...string) ([]byte, error) {
+// onlyBlock returns a text's PEM block, of one of the types. Nothing else may be in the text.
+func onlyBlock(text []byte, types ...string) (*pem.Block, error) {
 	if len(text) > maxKeyBytes {
 		return nil, fmt.Errorf("%d bytes, the limit is %d", len(text), maxKeyBytes)
 	}
@@ -105,13 +107,10 @@ func onlyBlock(text []byte, types ...string) ([]byte, error) {
 		return nil, errors.New("something stands behind its PEM block")
 	case len(block.Headers) > 0:
 		return nil, errors.New("its PEM block has headers")
+	case !slices.Contains(types, block.Type):
+		return nil, fmt.Errorf("its PEM block is a %.40q, wanted is %q", block.Type, types[0])
 	}
-	for _, t := range types {
-		if block.Type == t {
-			return block.Bytes, nil
-		}
-	}
-	return nil, fmt.Errorf("its PEM block is a %.40q, wanted is %q", block.Type, types[0])
+	return block, nil
 }
 
 func badKey(format string, args ...any) *fault.Error {

@@ -1,28 +1,23 @@
 package trust
 
 import (
-	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/aircoding/air/internal/canon"
 	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/internal/glob"
+	"github.com/aircoding/air/internal/lazyregexp"
 	"github.com/aircoding/air/internal/plainjson"
 	"github.com/aircoding/air/internal/text"
 )
 
 const (
 	maxPatterns       = 64
-	maxPublisherBytes = 128 << 10
+	maxPublisherBytes = 512 << 10 // more than twice as many patterns of the longest kind, each letter escaped
 )
 
-var (
-	nameForm        = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
-	publisherFields = []string{"schema_version", "name", "key_id", "public_key", "capabilities", "references", "added_at"}
-)
+var nameForm = lazyregexp.New(`^[a-z0-9][a-z0-9-]{0,63}$`)
 
 // Publisher is somebody whose key the person trusts, for what Capabilities and References
 // say. Both are globs, of capability ids and of HOST[:PORT]/REPOSITORY. No References
@@ -57,6 +52,11 @@ func (p Publisher) check() (Publisher, error) {
 			return p, badPublisher("publisher %s: %w", p.Name, err)
 		}
 	}
+	for _, pattern := range p.References {
+		if err := checkPlaces(pattern); err != nil {
+			return p, err
+		}
+	}
 	p.KeyID, p.PublicKey = key.ID(), string(key.PEM())
 	p.Capabilities = append([]string{}, p.Capabilities...)
 	p.References = append([]string{}, p.References...) // not null in the file
@@ -64,34 +64,23 @@ func (p Publisher) check() (Publisher, error) {
 	return p, nil
 }
 
-func (p Publisher) marshal() ([]byte, error) {
-	return plainjson.Lines(struct {
-		SchemaVersion int `json:"schema_version"`
-		Publisher
-	}{1, p})
+// stored is a publisher as the store has it.
+type stored struct {
+	SchemaVersion int `json:"schema_version"`
+	Publisher
 }
 
-// readPublisher reads what marshal wrote, and nothing else.
+func (p Publisher) marshal() ([]byte, error) { return plainjson.Lines(stored{1, p}) }
+
+// readPublisher reads what marshal wrote, and nothing else: null references, which would
+// mean from anywhere, are a mistake too.
 func readPublisher(content []byte) (Publisher, error) {
-	if err := canon.Check(content, canon.Limits{Bytes: maxPublisherBytes, Depth: 4, Values: 256, Strict: true}); err != nil {
+	var p stored
+	if err := document(content, maxPublisherBytes, &p); err != nil {
 		return Publisher{}, err
 	}
-	fields, err := object(content, publisherFields)
-	if err != nil {
-		return Publisher{}, err
-	}
-	if string(fields["schema_version"]) != "1" {
-		return Publisher{}, badPublisher("schema_version: 1 is wanted")
-	}
-	if fields["references"][0] != '[' { // null would mean from anywhere
-		return Publisher{}, badPublisher("references: an array is wanted")
-	}
-	var p Publisher
-	if err := json.Unmarshal(content, &p); err != nil {
-		return Publisher{}, err
-	}
-	if p.KeyID == "" {
-		return Publisher{}, badPublisher("key_id: it is empty")
+	if p.SchemaVersion != 1 || p.KeyID == "" {
+		return Publisher{}, badPublisher("schema_version 1 and a key_id are wanted")
 	}
 	return p.check()
 }
@@ -107,6 +96,16 @@ func checkPatterns(patterns []string) error {
 		if pattern == "" || strings.Contains(pattern, " ") || text.Escape(pattern) != pattern {
 			return badPublisher("pattern %.80q: it is empty or has blanks", pattern)
 		}
+	}
+	return nil
+}
+
+// checkPlaces refuses a pattern of references that nothing could match.
+func checkPlaces(pattern string) error {
+	host, repository, ok := strings.Cut(pattern, "/")
+	if pattern != "**" && (!ok || host == "" || strings.Contains(pattern, "://") || strings.ContainsAny(repository, ":@")) {
+		return badPublisher("reference %.200q: HOST[:PORT]/REPOSITORY is wanted, without a scheme, a tag or a digest", pattern).
+			WithHint("such as registry.example/acme/**; ** is everything")
 	}
 	return nil
 }

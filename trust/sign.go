@@ -4,10 +4,10 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/lazyregexp"
 	"github.com/aircoding/air/internal/plainjson"
 )
 
@@ -15,15 +15,13 @@ import (
 // in-toto statement, as cosign attaches one to what it signs.
 const MediaType = "application/vnd.dev.sigstore.bundle.v0.3+json"
 
-// PredicateType is what the statement says: that its subject was signed.
-const PredicateType = "https://sigstore.dev/cosign/sign/v1"
-
 const (
 	payloadType   = "application/vnd.in-toto+json"
 	statementType = "https://in-toto.io/Statement/v1"
+	predicateType = "https://sigstore.dev/cosign/sign/v1" // its subject was signed
 )
 
-var digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+var digestForm = lazyregexp.New(`^sha256:[0-9a-f]{64}$`)
 
 // Sign returns a signature over a bundle's digest, "sha256:" and 64 hex digits.
 func Sign(k PrivateKey, digest string) ([]byte, error) {
@@ -31,7 +29,7 @@ func Sign(k PrivateKey, digest string) ([]byte, error) {
 		return nil, badDigest(digest)
 	}
 	payload := fmt.Sprintf(`{"_type":%q,"subject":[{"digest":{"sha256":%q},"annotations":{}}],"predicateType":%q,"predicate":{}}`,
-		statementType, strings.TrimPrefix(digest, "sha256:"), PredicateType)
+		statementType, strings.TrimPrefix(digest, "sha256:"), predicateType)
 	sig, err := k.sign(preAuth(payloadType, []byte(payload)))
 	if err != nil {
 		return nil, err

@@ -38,9 +38,9 @@ func (s *Store) Add(ctx context.Context, p Publisher) error {
 	if err != nil {
 		return err
 	}
-	unlock, err := home.Lock(ctx, filepath.Join(s.dir, ".lock"))
+	unlock, err := s.lock(ctx)
 	if err != nil {
-		return fault.IO("opening the trust store", err)
+		return err
 	}
 	defer unlock()
 	have, err := s.List()
@@ -90,9 +90,9 @@ func (s *Store) Remove(ctx context.Context, name string) (Publisher, error) {
 	if !nameForm.MatchString(name) {
 		return Publisher{}, unknownPublisher(name)
 	}
-	unlock, err := home.Lock(ctx, filepath.Join(s.dir, ".lock"))
+	unlock, err := s.lock(ctx)
 	if err != nil {
-		return Publisher{}, fault.IO("opening the trust store", err)
+		return Publisher{}, err
 	}
 	defer unlock()
 	p, err := s.read(name)
@@ -107,6 +107,11 @@ func (s *Store) Remove(ctx context.Context, name string) (Publisher, error) {
 		err = atomicfile.SyncDir(s.dir)
 	}
 	return p, fault.IO("removing "+name+" from the trust store", err)
+}
+
+func (s *Store) lock(ctx context.Context) (unlock func(), err error) {
+	unlock, err = home.Lock(ctx, filepath.Join(s.dir, ".lock"))
+	return unlock, fault.IO("opening the trust store", err)
 }
 
 func (s *Store) file(name string) string { return filepath.Join(s.dir, name+".json") }

@@ -114,6 +114,12 @@ func TestAddRefuses(t *testing.T) {
 		{func(p *Publisher) { p.References = []string{"a b"} }, fault.InvalidInput, "bad_publisher"},
 		{func(p *Publisher) { p.References = []string{"\x1b[2J"} }, fault.InvalidInput, "bad_publisher"},
 		{func(p *Publisher) { p.References = make([]string, 65) }, fault.InvalidInput, "bad_publisher"},
+		{func(p *Publisher) { p.References = []string{"acme"} }, fault.InvalidInput, "bad_publisher"},
+		{func(p *Publisher) { p.References = []string{"*"} }, fault.InvalidInput, "bad_publisher"},
+		{func(p *Publisher) { p.References = []string{"/acme/csv"} }, fault.InvalidInput, "bad_publisher"},
+		{func(p *Publisher) { p.References = []string{"oci://registry.example/acme/csv"} }, fault.InvalidInput, "bad_publisher"},
+		{func(p *Publisher) { p.References = []string{"registry.example/acme/csv:1.0.0"} }, fault.InvalidInput, "bad_publisher"},
+		{func(p *Publisher) { p.References = []string{"**", "registry.example/acme/csv@" + digestA} }, fault.InvalidInput, "bad_publisher"},
 	} {
 		p := publisher("other", other)
 		c.change(&p)
@@ -121,6 +127,24 @@ func TestAddRefuses(t *testing.T) {
 	}
 	if all := list(t, s); len(all) != 1 {
 		t.Errorf("the store has %v", all)
+	}
+}
+
+// Places of references are taken, with a port and with globs, as many and as long as may be:
+// what Add takes List reads.
+func TestPlacesOfReferences(t *testing.T) {
+	s, _ := newStore(t)
+	p := publisher("acme", newKey(t, "").Public())
+	p.References = []string{"**", "*/**", "registry.example:5000/acme/csv", "registry.example/acme/{csv,tsv}", "**/csv"}
+	for len(p.References) < maxPatterns {
+		p.References = append(p.References, "r/"+strings.Repeat(`"`, 1022))
+	}
+	for len(p.Capabilities) < maxPatterns {
+		p.Capabilities = append(p.Capabilities, strings.Repeat(`"`, 1024))
+	}
+	add(t, s, p)
+	if all := list(t, s); len(all) != 1 || len(all[0].References) != 64 || len(all[0].Capabilities) != 64 {
+		t.Errorf("got %d", len(all))
 	}
 }
 

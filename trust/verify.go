@@ -13,14 +13,11 @@ type Subject struct {
 	Reference    string // normalised, "" for what came from no registry
 }
 
-// Verified says whose signature was found good.
-type Verified struct{ Publisher, KeyID string }
-
 // Verify returns the publisher of the first signature that counts: it is over the digest,
 // by a publisher's key, and the publisher may sign this capability from this place. nil
 // means nobody's; reasons then say why for each, in words that are safe to show. To ask
 // whether one certain publisher signed, give that one alone.
-func Verify(s Subject, signatures [][]byte, publishers []Publisher) (by *Verified, reasons []string) {
+func Verify(s Subject, signatures [][]byte, publishers []Publisher) (by *Publisher, reasons []string) {
 	if len(signatures) == 0 {
 		return nil, []string{"it carries no signature"}
 	}
@@ -30,7 +27,7 @@ func Verify(s Subject, signatures [][]byte, publishers []Publisher) (by *Verifie
 		}
 		p, err := verify(s, signature, publishers)
 		if err == nil {
-			return &Verified{Publisher: p.Name, KeyID: p.KeyID}, reasons
+			return &p, reasons
 		}
 		reasons = append(reasons, fmt.Sprintf("signature %d of %d: %v", i+1, len(signatures), err))
 	}

@@ -15,7 +15,7 @@ func TestVerify(t *testing.T) {
 		k := newKey(t, algorithm)
 		other := publisher("other", newKey(t, algorithm).Public())
 		by, reasons := Verify(subjectA(), [][]byte{sign(t, k, digestA)}, []Publisher{other, publisher("acme", k.Public())})
-		if by == nil || *by != (Verified{Publisher: "acme", KeyID: k.Public().ID()}) || len(reasons) != 0 {
+		if by == nil || by.Name != "acme" || by.KeyID != k.Public().ID() || len(reasons) != 0 {
 			t.Errorf("%s: got %v, %q", algorithm, by, reasons)
 		}
 	}
@@ -30,7 +30,7 @@ func TestVerifyWhatCosignSigned(t *testing.T) {
 		}
 		s := Subject{Digest: digest, CapabilityID: "hello"}
 		by, reasons := Verify(s, [][]byte{cosignFile(t, name+".json")}, []Publisher{publisher("acme", k)})
-		if by == nil || by.Publisher != "acme" {
+		if by == nil || by.Name != "acme" {
 			t.Errorf("%s: %q", name, reasons)
 		}
 	}
@@ -117,7 +117,7 @@ func TestMalleability(t *testing.T) {
 		t.Fatal(err)
 	}
 	e.DSSEEnvelope.Signatures[0]["sig"] = base64.StdEncoding.EncodeToString(second)
-	if by, reasons := Verify(subjectA(), [][]byte{e.bytes(t)}, trusted); by == nil || by.Publisher != "acme" {
+	if by, reasons := Verify(subjectA(), [][]byte{e.bytes(t)}, trusted); by == nil || by.Name != "acme" {
 		t.Errorf("%q", reasons)
 	}
 	for name, bad := range map[string][]byte{
@@ -214,11 +214,25 @@ func TestTheFirstSignatureThatCounts(t *testing.T) {
 	trusted := []Publisher{publisher("one", one.Public()), publisher("two", two.Public())}
 	signatures := [][]byte{[]byte("{"), sign(t, two, digestB), sign(t, two, digestA), sign(t, one, digestA)}
 	by, reasons := Verify(subjectA(), signatures, trusted)
-	if by == nil || by.Publisher != "two" || len(reasons) != 2 || !strings.HasPrefix(reasons[1], "signature 2 of 4: it is over another digest") {
+	if by == nil || by.Name != "two" || len(reasons) != 2 || !strings.HasPrefix(reasons[1], "signature 2 of 4: it is over another digest") {
 		t.Errorf("got %v, %q", by, reasons)
 	}
-	if by, _ := Verify(subjectA(), signatures, trusted[:1]); by == nil || by.Publisher != "one" {
+	if by, _ := Verify(subjectA(), signatures, trusted[:1]); by == nil || by.Name != "one" {
 		t.Errorf("of one alone: %v", by)
+	}
+}
+
+// What strangers attach, up to as many as a registry is asked for, does not hide one that
+// counts.
+func TestBehindACrowd(t *testing.T) {
+	k, stranger := newKey(t, ""), newKey(t, "")
+	var signatures [][]byte
+	for range 63 {
+		signatures = append(signatures, sign(t, stranger, digestA))
+	}
+	signatures = append(signatures, sign(t, k, digestA))
+	if by, _ := Verify(subjectA(), signatures, []Publisher{publisher("acme", k.Public())}); by == nil || by.Name != "acme" {
+		t.Errorf("got %v", by)
 	}
 }
 
@@ -232,7 +246,7 @@ func TestBounds(t *testing.T) {
 	}
 	signatures = append(signatures, sign(t, k, digestA))
 	by, reasons := Verify(subjectA(), signatures, trusted)
-	if by != nil || len(reasons) != MaxSignatures+1 || reasons[MaxSignatures] != "no more than the first 32 signatures count" {
+	if by != nil || len(reasons) != MaxSignatures+1 || reasons[MaxSignatures] != "no more than the first 64 signatures count" {
 		t.Errorf("got %v, %.200q", by, reasons)
 	}
 	for _, r := range reasons {
@@ -241,7 +255,7 @@ func TestBounds(t *testing.T) {
 		}
 	}
 	large := append(sign(t, k, digestA), strings.Repeat(" ", MaxBytes)...)
-	wantReason(t, subjectA(), large, trusted, "the limit is 65536")
+	wantReason(t, subjectA(), large, trusted, "the limit is 32768")
 }
 
 // Verify runs at every load: under 1 ms.

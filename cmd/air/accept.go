@@ -61,7 +61,7 @@ func (a *app) acceptCommand() *cobra.Command {
 // beyond would count unseen.
 const (
 	maxShown   = 16 << 10
-	maxCounted = 64 << 10
+	maxCounted = capabilities.MaxLock
 )
 
 // showPending shows the files as they will be accepted, and last what the rules in them
@@ -97,7 +97,10 @@ const ruleFile = "permissions.yaml"
 func (a *app) showShared(at place, f permission.SharedFile, before, content []byte) error {
 	what, shown := "new", string(content)
 	if before != nil {
-		what, shown = "changed since it was accepted", string(diff.Diff("accepted", before, "now", content))
+		what = "changed since it was accepted"
+		if lines := string(diff.Diff("accepted", before, "now", content)); f.Path == ruleFile || len(lines) <= maxCounted {
+			shown = lines // else all of it, which is shorter
+		}
 	}
 	switch {
 	case f.Path == ruleFile:

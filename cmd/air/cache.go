@@ -107,7 +107,7 @@ func (a *app) pruneDownloads(ctx context.Context, unused time.Duration, all bool
 	if all {
 		unused = 0
 	}
-	return oci.PruneDownloads(ctx, at.home.Path("cache", "plugins"), unused)
+	return oci.PruneDownloads(ctx, downloads(at), unused)
 }
 
 func (a *app) cachePruneCommand() *cobra.Command {

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -65,7 +67,7 @@ func (a *app) toolNames(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// completeInstalled offers the ids of installed capabilities.
+// completeInstalled offers the ids of installed capabilities, and behind an @ their digests.
 func (a *app) completeInstalled(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 	at, err := a.place()
 	if err != nil || len(args) > 0 {
@@ -77,7 +79,11 @@ func (a *app) completeInstalled(cmd *cobra.Command, args []string, prefix string
 	}
 	var ids []string
 	for _, i := range installed {
-		ids = append(ids, i.CapabilityID)
+		if strings.Contains(prefix, "@") {
+			ids = append(ids, i.CapabilityID+"@"+i.Digest)
+		} else {
+			ids = append(ids, i.CapabilityID)
+		}
 	}
-	return ids, cobra.ShellCompDirectiveNoFileComp
+	return slices.Compact(ids), cobra.ShellCompDirectiveNoFileComp // listed by id
 }

@@ -14,7 +14,7 @@ func (a *app) disableCommand() *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeInstalled,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			l, err := a.projectLifecycle()
+			_, l, err := a.projectLifecycle()
 			if err != nil {
 				return err
 			}

@@ -92,7 +92,7 @@ func (a *app) checkUp(ctx context.Context, args []string, fix, yes bool) error {
 
 // fixIt shows what would install what is missing, asks, runs it and looks again.
 func (a *app) fixIt(ctx context.Context, at place, args []string, found checkup, yes bool) (checkup, error) {
-	plan := doctor.NewPlan(found.needs).For(os.Geteuid() == 0)
+	plan := doctor.NewPlan(found.needs).ForPerson(os.Geteuid() == 0)
 	found.Plan = &plan
 	if err := plan.Write(a.stderr); err != nil || len(plan.Steps) == 0 {
 		return found, err

@@ -21,7 +21,7 @@ func (a *app) enableCommand() *cobra.Command {
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.completeInstalled,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			l, err := a.projectLifecycle()
+			_, l, err := a.projectLifecycle()
 			if err != nil {
 				return err
 			}

@@ -21,20 +21,15 @@ func (a *app) inspectCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			bundle, err := a.signed(cmd.Context(), at, argOr(args, "."), &transport)
+			bundle, err := a.resolve(cmd.Context(), at, argOr(args, "."), &transport)
 			if err != nil {
 				return err
 			}
-			trusted, err := publishers(at).List()
-			if err != nil {
-				return err
-			}
-			bundle.Signer, _ = bundle.signer(trusted)
 			help, err := bundle.Help()
 			if err != nil {
 				return err
 			}
-			d := capabilities.Disclose(bundle.Found, nil)
+			d := capabilities.Disclose(bundle, nil)
 			out := struct {
 				capabilities.Disclosure
 				Files []string `json:"files"`

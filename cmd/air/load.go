@@ -33,6 +33,7 @@ func (a *app) loadCommand() *cobra.Command {
 			return a.print(installed, func(w io.Writer) {
 				for _, i := range installed {
 					fmt.Fprintf(w, "%s %s\n%s\n", i.CapabilityID, oneLine(i.Version), i.Digest)
+					a.noteInstalled(i.CapabilityID)
 				}
 			})
 		},
@@ -51,7 +52,7 @@ func (a *app) load(ctx context.Context, at place, file string) ([]capabilities.I
 		return nil, fault.New(fault.InvalidInput, "input_file", "reading the archive: %w", err)
 	}
 	defer f.Close()
-	loaded, err := oci.Load(ctx, f, at.home.Path("cache", "plugins"))
+	loaded, err := oci.Load(ctx, f, downloads(at))
 	if err != nil {
 		return nil, err
 	}
@@ -60,6 +61,11 @@ func (a *app) load(ctx context.Context, at place, file string) ([]capabilities.I
 		i, err := store(at).PlaceFrom(ctx, one.Pulled, capabilities.Source{Kind: "local_path", Path: path}, one.Signatures)
 		if err != nil {
 			return all, err
+		}
+		if _, known := keptSignatures(at, i.Digest); !known {
+			if err := keepSignatures(at, i.Digest, one.Signatures); err != nil {
+				return all, err
+			}
 		}
 		a.compileAhead(ctx, at, i)
 		all = append(all, i)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,28 +16,26 @@ import (
 )
 
 func (a *app) lockCommand() *cobra.Command {
-	var check bool
+	var check, yes bool
 	c := &cobra.Command{
 		Use:   "lock",
 		Short: "Pin the enabled capabilities in the project",
 		Long: "Write .air/shared/capability-lock.json: the digests of what is enabled here. Where the file is, nothing else can be\n" +
-			"called. With --check nothing is written; it ends with 1 where what is installed and enabled is not what is pinned.",
+			"called. What another lock there would lose by it, a capability that is not enabled here, a higher version or a signer, is\n" +
+			"shown and asked about; one that is not accepted is not replaced. With --check nothing is written; it ends with 1 where what is installed and enabled is not what is pinned.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			at, err := a.needProject()
-			if err != nil {
-				return err
-			}
-			l, err := a.lifecycle(at)
+			at, l, err := a.projectLifecycle()
 			if err != nil {
 				return err
 			}
 			if check {
 				return a.checkLock(cmd.Context(), l)
 			}
-			return a.writeLock(cmd.Context(), at, l)
+			return a.lock(cmd.Context(), at, l, yes)
 		},
 	}
+	c.Flags().BoolVar(&yes, "yes", false, "accept what is shown without asking")
 	c.Flags().BoolVar(&check, "check", false, "say what differs from the lock, and write nothing")
 	return c
 }
@@ -53,7 +52,9 @@ func (a *app) checkLock(ctx context.Context, l *capabilities.Lifecycle) error {
 		}
 		if len(drifts) == 0 {
 			fmt.Fprintln(w, "as locked")
+			return
 		}
+		a.note("to follow the lock: air accept, air pull, air enable; to change it for everybody: air lock")
 	})
 	if err != nil || len(drifts) == 0 {
 		return err
@@ -61,9 +62,28 @@ func (a *app) checkLock(ctx context.Context, l *capabilities.Lifecycle) error {
 	return &shownError{fault.New(fault.Conflict, "drift", "%s from the lock", counted(len(drifts), "difference"))}
 }
 
-// writeLock replaces the lock. Who ran this has accepted what it says.
-func (a *app) writeLock(ctx context.Context, at place, l *capabilities.Lifecycle) error {
+// lock pins what is enabled, in place of a lock that the person accepted.
+func (a *app) lock(ctx context.Context, at place, l *capabilities.Lifecycle, yes bool) error {
+	before, _, err := l.SharedLock()
+	if err != nil {
+		return err
+	}
 	lock, err := l.Lock(ctx)
+	if err != nil {
+		return err
+	}
+	if losses := before.Losses(lock); len(losses) > 0 {
+		a.warn("%s would lose:\n  - %s", capabilities.LockFile, strings.Join(losses, "\n  - "))
+		if err := a.confirm(ctx, "Replace the lock?", yes); err != nil {
+			return err
+		}
+	}
+	return a.writeLock(ctx, at, lock)
+}
+
+// writeLock replaces the lock. Who ran this has accepted what it says.
+func (a *app) writeLock(ctx context.Context, at place, lock capabilities.Lock) error {
+	events, err := a.projectEvents(at)
 	if err != nil {
 		return err
 	}
@@ -72,10 +92,6 @@ func (a *app) writeLock(ctx context.Context, at place, l *capabilities.Lifecycle
 		return err
 	}
 	if err := acceptWritten(at.project, []string{at.here(file)}); err != nil {
-		return err
-	}
-	events, err := a.projectEvents(at)
-	if err != nil {
 		return err
 	}
 	pinned := map[string]string{}

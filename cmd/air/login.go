@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -51,7 +50,7 @@ func (a *app) loginCommand() *cobra.Command {
 
 func (a *app) password(ctx context.Context, host string, stdin bool) (string, error) {
 	if !stdin {
-		return a.typePassphrase(ctx, "password for "+host)
+		return a.typeHidden(ctx, "password for "+host, "--password-stdin reads it from standard input")
 	}
 	value, err := io.ReadAll(io.LimitReader(a.stdin, maxPassword+1))
 	if err == nil && len(value) > maxPassword {
@@ -61,17 +60,6 @@ func (a *app) password(ctx context.Context, host string, stdin bool) (string, er
 		return "", fault.New(fault.InvalidInput, "input_file", "reading the password from standard input: %w", err)
 	}
 	return strings.TrimSuffix(strings.TrimSuffix(string(value), "\n"), "\r"), nil
-}
-
-// typePassphrase reads a line from the terminal, which does not show it.
-func (a *app) typePassphrase(ctx context.Context, what string) (value string, err error) {
-	t, err := a.openTerminal()
-	if err != nil {
-		return "", fault.New(fault.ApprovalRequired, "no_terminal", "the %s is typed on a terminal, and there is none", what).
-			WithHint("a key's passphrase may be in AIR_KEY_PASSPHRASE; air login takes --password-stdin")
-	}
-	defer func() { err = errors.Join(err, t.Close()) }()
-	return t.Secret(ctx, what)
 }
 
 func (a *app) logoutCommand() *cobra.Command {

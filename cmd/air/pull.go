@@ -34,13 +34,14 @@ func (a *app) pullCommand() *cobra.Command {
 				return err
 			}
 			client := a.ociClient(at, args[0], &transport)
-			ref := args[0]
+			ref, tag := args[0], ""
 			if locked {
 				if ref, err = a.lockedReference(cmd.Context(), at, client, ref); err != nil {
 					return err
 				}
+				tag = args[0]
 			}
-			installed, err := a.install(cmd.Context(), at, client, ref)
+			installed, err := a.install(cmd.Context(), at, client, ref, tag)
 			if err != nil {
 				return err
 			}
@@ -88,6 +89,10 @@ func sharedLock(l *capabilities.Lifecycle) (capabilities.Lock, error) {
 func (a *app) printInstalled(i capabilities.Installed) error {
 	return a.print(i, func(w io.Writer) {
 		fmt.Fprintf(w, "%s %s\n%s\n", i.CapabilityID, text.Printable(i.Version), i.Digest)
-		a.note("air inspect %[1]s shows what it asks for, air enable %[1]s allows it in a project", i.CapabilityID)
+		a.noteInstalled(i.CapabilityID)
 	})
+}
+
+func (a *app) noteInstalled(id string) {
+	a.note("air inspect %[1]s shows what it asks for, air enable %[1]s allows it in a project", id)
 }

@@ -25,20 +25,33 @@ func (a *app) resolve(ctx context.Context, at place, arg string, transport *tran
 		onDisk.Bundle, err = capabilities.BareModule(arg)
 		return onDisk, err
 	case isID:
-		l, err := a.lifecycle(at)
-		if err != nil {
-			return onDisk, err
-		}
-		return l.Find(id, digest)
+		return a.find(ctx, at, id, digest)
 	case strings.HasSuffix(arg, ".wasm") || strings.HasPrefix(arg, ".") || strings.HasPrefix(arg, "/"):
 		return onDisk, fault.New(fault.NotFound, "no_file", "%s: %w", arg, err)
 	}
 	return a.pullAside(ctx, at, arg, transport)
 }
 
+// find returns an installed capability: without a digest the one that is enabled here, else
+// the one that air enable would take.
+func (a *app) find(ctx context.Context, at place, id, digest string) (capabilities.Found, error) {
+	l, err := a.lifecycle(at)
+	if err != nil {
+		return capabilities.Found{}, err
+	}
+	if digest == "" {
+		now, err := current(ctx, l, id)
+		if err != nil && !fault.Is(err, fault.NotFound) {
+			return capabilities.Found{}, err
+		}
+		digest = now.Digest
+	}
+	return l.Find(id, digest)
+}
+
 // pullAside pulls a bundle to look at or run once: what is installed stays as it is.
 func (a *app) pullAside(ctx context.Context, at place, ref string, transport *transportFlags) (capabilities.Found, error) {
-	pulled, err := a.ociClient(at, ref, transport).Pull(ctx, ref)
+	pulled, signatures, err := a.pull(ctx, at, a.ociClient(at, ref, transport), ref)
 	if err != nil {
 		return capabilities.Found{}, err
 	}
@@ -53,12 +66,19 @@ func (a *app) pullAside(ctx context.Context, at place, ref string, transport *tr
 	}
 	a.later(func() error { return os.RemoveAll(aside) })
 	store := capabilities.OpenStore(aside)
-	placed, err := store.PlacePulled(ctx, pulled, nil)
+	placed, err := store.PlacePulled(ctx, pulled, signatures)
 	if err != nil {
 		return capabilities.Found{}, err
 	}
 	bundle, err := store.Verify(placed.CapabilityID, placed.Digest)
-	return capabilities.Found{Bundle: bundle, Source: placed.Source, TrustLevel: capabilities.Untrusted, Reference: placed.Reference}, err
+	if err != nil {
+		return capabilities.Found{}, err
+	}
+	found := capabilities.Found{Bundle: bundle, Source: placed.Source, TrustLevel: capabilities.Untrusted, Reference: placed.Reference}
+	if found.Signer, found.Unsigned, err = judgeSignatures(at).signer(placed, ""); found.Signer != nil {
+		found.TrustLevel = capabilities.VerifiedPublisher
+	}
+	return found, err
 }
 
 const asidePrefix = "aside-"

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -14,11 +15,7 @@ import (
 // restore brings all that the project's lock pins, each by its digest. What is installed
 // already needs no registry.
 func (a *app) restore(ctx context.Context, transport *transportFlags) error {
-	at, err := a.needProject()
-	if err != nil {
-		return err
-	}
-	l, err := a.lifecycle(at)
+	at, l, err := a.projectLifecycle()
 	if err != nil {
 		return err
 	}
@@ -27,19 +24,46 @@ func (a *app) restore(ctx context.Context, transport *transportFlags) error {
 		return err
 	}
 	restored := []capabilities.Installed{}
-	for _, id := range slices.Sorted(maps.Keys(lock.Capabilities)) {
+	err = a.eachOf(ctx, slices.Sorted(maps.Keys(lock.Capabilities)), func(id string) error {
 		i, err := a.restoreOne(ctx, at, l, id, lock.Capabilities[id], transport)
-		if err != nil {
-			return err
+		if err == nil {
+			restored = append(restored, i)
 		}
-		restored = append(restored, i)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if proposed, err := l.Proposed(ctx); err == nil && len(proposed) > 0 {
+		a.note("air enable asks about each that is not enabled here")
 	}
 	return a.print(restored, func(w io.Writer) {
 		for _, i := range restored {
 			fmt.Fprintf(w, "%s %s\n%s\n", i.CapabilityID, oneLine(i.Version), i.Digest)
 		}
-		a.note("air enable asks about each that is not enabled here")
 	})
+}
+
+// eachOf does something for each, also where it fails for some: of several failures each is
+// said, and the error is of the first one's kind.
+func (a *app) eachOf(ctx context.Context, all []string, do func(string) error) error {
+	var failed []error
+	for _, one := range all {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := do(one); err != nil {
+			failed = append(failed, err)
+		}
+	}
+	if len(failed) < 2 {
+		return errors.Join(failed...)
+	}
+	for _, err := range failed {
+		printError(a.stderr, explain(err), "")
+	}
+	first := explain(failed[0])
+	return fault.New(first.Kind, first.Code, "%d of %d failed", len(failed), len(all))
 }
 
 func (a *app) restoreOne(ctx context.Context, at place, l *capabilities.Lifecycle, id string, pinned capabilities.Locked, transport *transportFlags) (capabilities.Installed, error) {
@@ -49,12 +73,15 @@ func (a *app) restoreOne(ctx context.Context, at place, l *capabilities.Lifecycl
 	if _, err := store(at).Verify(id, pinned.Digest); err == nil {
 		return store(at).Get(id, pinned.Digest)
 	}
+	if pinned.Source.Kind == "git" && pinned.Reference == "" {
+		return a.restoreGit(ctx, at, id, pinned)
+	}
 	repository := repositoryOf(pinned.Reference)
 	if repository == "" {
 		return capabilities.Installed{}, fault.New(fault.NotFound, "no_reference", "the lock has no registry for %s, which came from %s", id, pinned.Source).
 			WithHint("air load or air install it here; the lock says whether it is the same")
 	}
-	i, err := a.install(ctx, at, a.ociClient(at, pinned.Reference, transport), repository+"@"+pinned.Digest)
+	i, err := a.install(ctx, at, a.ociClient(at, pinned.Reference, transport), repository+"@"+pinned.Digest, pinned.Reference)
 	return i, sameID(id, i.CapabilityID, err)
 }
 

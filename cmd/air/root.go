@@ -38,6 +38,9 @@ func (a *app) root() *cobra.Command {
 		Version:       version,
 		Args:          cobra.NoArgs,
 		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
+			if err := cmd.ValidateRequiredFlags(); err != nil {
+				return err // still one of usage
+			}
 			a.ran = true
 			a.limitTime(cmd)
 			return a.checkFlags()

@@ -16,7 +16,8 @@ func (a *app) runCommand() *cobra.Command {
 		Short: "Run one tool of a capability without installing it",
 		Long: "Run one call of a capability in a folder, in a bare module, or at a reference. This is consent to run it, not to\n" +
 			"touch anything: each effect inside what its manifest declares is asked on the terminal. The tools of a bare\n" +
-			"module are called local.NAME and may touch nothing.",
+			"module are called local.NAME and may touch nothing. What is installed or pulled has to be what policies and the project's\n" +
+			"lock let through, as in a call; a folder or a file is run as it is.",
 		Example: `  air run hello hello.greet '{"name":"Ada"}'
   air run module.wasm greet`,
 		Args: cobra.RangeArgs(2, 3),
@@ -33,6 +34,9 @@ func (a *app) runCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := a.permitted(at, bundle); err != nil {
+				return err
+			}
 			one := capabilities.Single{Bundle: bundle.Bundle, NewImplementation: newGuest(a.pool(at))}
 			r, err := a.registry(cmd.Context(), at, one, nil)
 			if err != nil {
@@ -45,6 +49,19 @@ func (a *app) runCommand() *cobra.Command {
 	}
 	transport.add(c)
 	return c
+}
+
+// permitted holds what others made against the person's policy, and the project's with its
+// lock. A folder or a file is what the person works on.
+func (a *app) permitted(at place, c capabilities.Found) error {
+	if c.Place == "" && c.Reference == "" {
+		return nil
+	}
+	l, err := a.lifecycle(at)
+	if err != nil {
+		return err
+	}
+	return l.Permits(c)
 }
 
 // toolName completes the short name of a tool.

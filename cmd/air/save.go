@@ -9,7 +9,6 @@ import (
 
 	"github.com/aircoding/air/capabilities"
 	"github.com/aircoding/air/internal/atomicfile"
-	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/oci"
 )
 
@@ -41,16 +40,16 @@ func (a *app) saveCommand() *cobra.Command {
 }
 
 func (a *app) save(ctx context.Context, at place, id, digest, file string) (capabilities.Installed, error) {
-	i, err := store(at).Get(id, digest)
+	c, err := a.find(ctx, at, id, digest)
 	if err != nil {
-		return i, err
+		return capabilities.Installed{}, err
 	}
-	bundle, err := store(at).Verify(i.CapabilityID, i.Digest)
+	i, err := store(at).Get(id, c.Digest)
 	if err != nil {
 		return i, err
 	}
 	err = atomicfile.WriteFrom(file, 0o644, func(w io.Writer) error {
-		return oci.Save(ctx, w, at.home.Path("cache", "plugins"), bundle.Kept(i))
+		return oci.Save(ctx, w, downloads(at), c.Kept(i))
 	})
-	return i, fault.IO("writing "+file, err)
+	return i, err // which names the file
 }

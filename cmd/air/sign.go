@@ -4,19 +4,14 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/aircoding/air/capabilities"
-	"github.com/aircoding/air/internal/fault"
-	"github.com/aircoding/air/internal/regular"
 	"github.com/aircoding/air/internal/text"
 	"github.com/aircoding/air/oci"
 	"github.com/aircoding/air/trust"
 )
-
-const maxKey = 64 << 10
 
 func (a *app) signCommand() *cobra.Command {
 	var transport transportFlags
@@ -33,15 +28,14 @@ func (a *app) signCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			private, err := a.privateKey(cmd.Context(), key)
-			if err != nil {
-				return err
-			}
-			signed, err := a.sign(cmd.Context(), a.ociClient(at, args[0], &transport), args[0], private)
+			signed, err := a.sign(cmd.Context(), at, a.ociClient(at, args[0], &transport), args[0], key)
 			if err != nil {
 				return err
 			}
 			return a.print(signed, func(w io.Writer) {
+				if signed.Existed {
+					a.note("it was signed with this key already")
+				}
 				fmt.Fprintf(w, "signed %s %s\n%s\n", signed.CapabilityID, text.Printable(signed.Version), signed.Digest)
 			})
 		},
@@ -58,11 +52,12 @@ type signedBundle struct {
 	Version      string `json:"version"`
 	Digest       string `json:"digest"`
 	KeyID        string `json:"key_id"`
-	Signature    string `json:"signature"` // digest of the attached manifest
+	Signature    string `json:"signature,omitempty"` // digest of the attached manifest
+	Existed      bool   `json:"existed"`             // the key's signature was there already
 }
 
-// sign signs what a reference names, if that is a valid bundle.
-func (a *app) sign(ctx context.Context, client *oci.Client, ref string, key trust.PrivateKey) (signedBundle, error) {
+// sign signs what a reference names, if that is a valid bundle and not signed already.
+func (a *app) sign(ctx context.Context, at place, client *oci.Client, ref, keyFile string) (signedBundle, error) {
 	pulled, err := client.Pull(ctx, ref)
 	if err != nil {
 		return signedBundle{}, err
@@ -71,33 +66,24 @@ func (a *app) sign(ctx context.Context, client *oci.Client, ref string, key trus
 	if err != nil {
 		return signedBundle{}, err
 	}
+	key, err := a.privateKey(ctx, keyFile)
+	if err != nil {
+		return signedBundle{}, err
+	}
+	signed := signedBundle{CapabilityID: m.CapabilityID, Version: m.Version, Digest: pulled.Digest, KeyID: key.Public().ID()}
+	there, err := fetchSignatures(ctx, at, client, ref, pulled.Digest)
+	if err != nil {
+		return signedBundle{}, err
+	}
+	own := trust.Publisher{Name: "own", KeyID: signed.KeyID, PublicKey: string(key.Public().PEM()), Capabilities: []string{"**"}}
+	if by, _ := trust.Verify(trust.Subject{Digest: pulled.Digest, CapabilityID: m.CapabilityID}, there, []trust.Publisher{own}); by != nil {
+		signed.Existed = true
+		return signed, nil
+	}
 	signature, err := trust.Sign(key, pulled.Digest)
 	if err != nil {
 		return signedBundle{}, err
 	}
-	attached, err := client.Attach(ctx, ref, pulled.Digest, oci.Signature(signature))
-	return signedBundle{m.CapabilityID, m.Version, pulled.Digest, key.Public().ID(), attached}, err
-}
-
-// privateKey reads a key, with the passphrase from the environment or a person.
-func (a *app) privateKey(ctx context.Context, file string) (trust.PrivateKey, error) {
-	pem, err := readKey(file)
-	if err != nil {
-		return trust.PrivateKey{}, err
-	}
-	passphrase, set := os.LookupEnv("AIR_KEY_PASSPHRASE")
-	if !set && trust.IsEncrypted(pem) {
-		if passphrase, err = a.typePassphrase(ctx, "passphrase of "+file); err != nil {
-			return trust.PrivateKey{}, err
-		}
-	}
-	return trust.ReadPrivateKey(pem, []byte(passphrase))
-}
-
-func readKey(file string) ([]byte, error) {
-	pem, err := regular.Read(file, maxKey, true)
-	if err != nil {
-		return nil, fault.New(fault.InvalidInput, "bad_key", "reading the key: %w", err)
-	}
-	return pem, nil
+	signed.Signature, err = client.Attach(ctx, ref, pulled.Digest, oci.Signature(signature))
+	return signed, err
 }

@@ -22,22 +22,19 @@ type judgement struct {
 
 func judgeSignatures(at place) judgement { return judgement{sync.OnceValues(publishers(at).List)} }
 
-func (j judgement) signer(i capabilities.Installed) (*capabilities.Signer, error) {
+func (j judgement) signer(i capabilities.Installed, wantedKey string) (*capabilities.Signer, []string, error) {
 	trusted, err := j.trusted()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	by, _ := signer(subject(i.CapabilityID, i.Digest, i.Reference), i.Signatures, trusted)
-	return by, nil
-}
-
-func (j judgement) whyUnsigned(i capabilities.Installed) []string {
-	trusted, err := j.trusted()
-	if err != nil {
-		return []string{err.Error()}
+	of := subject(i.CapabilityID, i.Digest, i.Reference)
+	if at := slices.IndexFunc(trusted, func(p trust.Publisher) bool { return p.KeyID == wantedKey }); at >= 0 {
+		if by, _ := signer(of, i.Signatures, trusted[at:at+1]); by != nil {
+			return by, nil, nil
+		}
 	}
-	_, reasons := signer(subject(i.CapabilityID, i.Digest, i.Reference), i.Signatures, trusted)
-	return reasons
+	by, reasons := signer(of, i.Signatures, trusted)
+	return by, reasons, nil
 }
 
 func signer(s trust.Subject, signatures [][]byte, trusted []trust.Publisher) (*capabilities.Signer, []string) {
@@ -45,7 +42,7 @@ func signer(s trust.Subject, signatures [][]byte, trusted []trust.Publisher) (*c
 	if verified == nil {
 		return nil, reasons
 	}
-	return &capabilities.Signer{Name: verified.Publisher, KeyID: verified.KeyID}, nil
+	return &capabilities.Signer{Name: verified.Name, KeyID: verified.KeyID}, nil
 }
 
 func subject(id, digest, reference string) trust.Subject {
@@ -61,39 +58,58 @@ func repositoryOf(reference string) string {
 	return ref.Place()
 }
 
-// signaturesOf fetches the signatures of a bundle. Which of them count is decided on
-// every load.
-func signaturesOf(ctx context.Context, client *oci.Client, ref, digest string) ([][]byte, error) {
+// fetchSignatures asks the registry for the signatures of a bundle, and keeps them for what
+// is pulled from the cache later. Which of them count is decided on every load.
+func fetchSignatures(ctx context.Context, at place, client *oci.Client, ref, digest string) ([][]byte, error) {
 	found, err := client.Referrers(ctx, ref, digest, oci.SignatureType)
 	if err != nil {
 		return nil, err
 	}
-	var signatures [][]byte
+	signatures := [][]byte{}
 	for _, r := range found {
 		if trust.CheckShape(r.Content, digest) == nil {
 			signatures = append(signatures, r.Content)
 		}
 	}
-	return signatures, nil
+	return signatures, keepSignatures(at, digest, signatures)
 }
 
-// install pulls a bundle with its signatures into the install store.
-func (a *app) install(ctx context.Context, at place, client *oci.Client, ref string) (capabilities.Installed, error) {
+// pull brings a bundle with its signatures. What is wholly cached needs no registry, where
+// it was asked for signatures before.
+func (a *app) pull(ctx context.Context, at place, client *oci.Client, ref string) (oci.Pulled, [][]byte, error) {
 	pulled, err := client.Pull(ctx, ref)
 	if err != nil {
-		return capabilities.Installed{}, err
+		return pulled, nil, err
 	}
-	var signatures [][]byte
-	if pulled.Contacted { // what is wholly cached needs no registry
-		if signatures, err = signaturesOf(ctx, client, ref, pulled.Digest); err != nil {
-			if ctx.Err() != nil {
-				return capabilities.Installed{}, err
-			}
+	signatures, known := keptSignatures(at, pulled.Digest)
+	if pulled.Contacted || !known {
+		fetched, err := fetchSignatures(ctx, at, client, ref, pulled.Digest)
+		switch {
+		case err == nil:
+			signatures = fetched
+		case ctx.Err() != nil:
+			return pulled, nil, err
+		default:
 			a.warn("warning: its signatures were not fetched: %v", explain(err).Message)
 		}
 	}
-	if signatures, err = countingFirst(at, pulled, signatures); err != nil {
+	m, err := capabilities.ParseManifest(pulled.Config)
+	if err != nil {
+		return pulled, nil, err
+	}
+	signatures, err = countingFirst(at, subject(m.CapabilityID, pulled.Digest, pulled.Reference), signatures)
+	return pulled, signatures, err
+}
+
+// install pulls a bundle with its signatures into the install store. Where ref has the
+// digest of a tag, tag is that reference, and is what is recorded: updates go by it.
+func (a *app) install(ctx context.Context, at place, client *oci.Client, ref, tag string) (capabilities.Installed, error) {
+	pulled, signatures, err := a.pull(ctx, at, client, ref)
+	if err != nil {
 		return capabilities.Installed{}, err
+	}
+	if named, err := oci.ParseReference(tag); err == nil {
+		pulled.Reference, pulled.Tag = named.String(), named.Tag
 	}
 	installed, err := store(at).PlacePulled(ctx, pulled, signatures)
 	if err != nil {
@@ -105,17 +121,12 @@ func (a *app) install(ctx context.Context, at place, client *oci.Client, ref str
 
 // countingFirst puts the signatures that count in front, of those that were fetched and those
 // on record: only so many are kept, and anybody can attach some.
-func countingFirst(at place, p oci.Pulled, fetched [][]byte) ([][]byte, error) {
-	m, err := capabilities.ParseManifest(p.Config)
-	if err != nil {
-		return nil, err
-	}
+func countingFirst(at place, of trust.Subject, fetched [][]byte) ([][]byte, error) {
 	trusted, err := publishers(at).List()
 	if err != nil {
 		return nil, err
 	}
-	recorded, _ := store(at).Get(m.CapabilityID, p.Digest) // nothing is recorded of what is new here
-	of := subject(m.CapabilityID, p.Digest, p.Reference)
+	recorded, _ := store(at).Get(of.CapabilityID, of.Digest) // nothing is recorded of what is new here
 	var counting, rest [][]byte
 	for _, s := range slices.Concat(fetched, recorded.Signatures) {
 		if by, _ := signer(of, [][]byte{s}, trusted); by != nil {
@@ -131,10 +142,14 @@ func countingFirst(at place, p oci.Pulled, fetched [][]byte) ([][]byte, error) {
 func store(at place) *capabilities.Store { return capabilities.OpenStore(at.home.Path("capabilities")) }
 
 // noSignature is the error of a verification that found no signature that counts.
-func noSignature(what string, reasons []string) error {
-	e := fault.New(fault.PermissionDenied, "not_verified", "%s has no signature of a publisher that you trust", what)
+func noSignature(what, key string, reasons []string) error {
+	whose, hint := "a publisher that you trust", "air trust ls lists whom you trust; air trust add trusts a publisher's key"
+	if key != "" {
+		whose, hint = "the key in "+key, "air verify without --key goes by the publishers that you trust"
+	}
+	e := fault.New(fault.PermissionDenied, "not_verified", "%s has no signature of %s", what, whose)
 	if len(reasons) > 0 {
 		e.Details = map[string]any{"reasons": reasons}
 	}
-	return e.WithHint("air trust ls lists whom you trust; air trust add trusts a publisher's key")
+	return e.WithHint("%s", hint)
 }

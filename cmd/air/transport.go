@@ -34,11 +34,14 @@ func (a *app) ociOptions(at place, host string, flags *transportFlags) oci.Optio
 		PlainHTTP: flags.plainHTTP || slices.Contains(at.config.PlainHTTP, host),
 		Insecure:  flags.insecure,
 		CAFile:    flags.caFile,
-		CacheDir:  at.home.Path("cache", "plugins"),
+		CacheDir:  downloads(at),
 		Progress:  a.bars(),
 		Log:       a.stderr,
 	}
 }
+
+// downloads is where what was pulled lies, for the next time.
+func downloads(at place) string { return at.home.Path("cache", "plugins") }
 
 // bars draws transfers on a terminal.
 func (a *app) bars() func(total int64, title string) oci.Bar {

@@ -2,16 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/aircoding/air/internal/atomicfile"
-	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/runtime/event"
 	"github.com/aircoding/air/trust"
 )
@@ -49,10 +47,7 @@ func (a *app) trustAddCommand() *cobra.Command {
 			if err := a.confirm(cmd.Context(), "Trust this key?", yes); err != nil {
 				return err
 			}
-			if err := publishers(at).Add(cmd.Context(), p); err != nil {
-				return err
-			}
-			if err := a.recordTrust(cmd.Context(), at, "added", p); err != nil {
+			if err := a.addPublisher(cmd.Context(), at, p); err != nil {
 				return err
 			}
 			return a.print(p, func(w io.Writer) { fmt.Fprintf(w, "trusted %s\n%s\n", p.Name, p.KeyID) })
@@ -63,6 +58,22 @@ func (a *app) trustAddCommand() *cobra.Command {
 	c.Flags().BoolVar(&yes, "yes", false, "accept what is shown without asking")
 	_ = c.MarkFlagRequired("capability") // it is there
 	return c
+}
+
+// addPublisher trusts a key and records that: without the record nobody is trusted.
+func (a *app) addPublisher(ctx context.Context, at place, p trust.Publisher) error {
+	events, err := a.projectEvents(at)
+	if err != nil {
+		return err
+	}
+	if err := publishers(at).Add(ctx, p); err != nil {
+		return err
+	}
+	if err := recordTrust(ctx, events, "added", p); err != nil {
+		_, undone := publishers(at).Remove(context.WithoutCancel(ctx), p.Name)
+		return errors.Join(err, undone)
+	}
+	return nil
 }
 
 func describePublisher(p trust.Publisher) string {
@@ -111,12 +122,16 @@ func (a *app) trustRmCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			events, err := a.projectEvents(at)
+			if err != nil {
+				return err
+			}
 			removed, err := publishers(at).Remove(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			if err := a.recordTrust(cmd.Context(), at, "removed", removed); err != nil {
-				return err
+			if err := recordTrust(cmd.Context(), events, "removed", removed); err != nil {
+				return fmt.Errorf("%s is no longer trusted, and that was not recorded: %w", removed.Name, err)
 			}
 			return a.print(removed, func(w io.Writer) { fmt.Fprintf(w, "no longer trusted: %s\n%s\n", removed.Name, removed.KeyID) })
 		},
@@ -124,11 +139,7 @@ func (a *app) trustRmCommand() *cobra.Command {
 }
 
 // recordTrust notes that the person changed whom they trust.
-func (a *app) recordTrust(ctx context.Context, at place, change string, p trust.Publisher) error {
-	events, err := a.projectEvents(at)
-	if err != nil {
-		return err
-	}
+func recordTrust(ctx context.Context, events *event.Store, change string, p trust.Publisher) error {
 	return appendEvent(ctx, events, event.TrustChanged, map[string]any{
 		"change": change, "publisher": p.Name, "key_id": p.KeyID, "capabilities": p.Capabilities, "references": p.References,
 	})
@@ -148,62 +159,4 @@ func (a *app) completePublishers(cmd *cobra.Command, args []string, prefix strin
 		names = append(names, p.Name)
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
-}
-
-func (a *app) trustGenerateKeyCommand() *cobra.Command {
-	var algorithm string
-	c := &cobra.Command{
-		Use:   "generate-key NAME",
-		Short: "Make a key to sign with",
-		Long: "Make a key pair: NAME.key, which the passphrase encrypts and nobody else should have, and NAME.pub, which you give to\n" +
-			"those who should trust it. The passphrase is asked for, or is AIR_KEY_PASSPHRASE. cosign reads both files.",
-		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			private, public := args[0]+".key", args[0]+".pub"
-			for _, file := range []string{private, public} {
-				if _, err := os.Lstat(file); err == nil {
-					return fault.New(fault.Conflict, "key_exists", "%s exists already", file).WithHint("choose another name: a key that is replaced is gone")
-				}
-			}
-			passphrase, err := a.newPassphrase(cmd.Context(), private)
-			if err != nil {
-				return err
-			}
-			key, err := trust.GenerateKey(algorithm)
-			if err != nil {
-				return err
-			}
-			encrypted, err := key.Encrypt([]byte(passphrase))
-			if err != nil {
-				return err
-			}
-			if err := atomicfile.Write(private, encrypted, 0o600); err != nil {
-				return fault.IO("writing "+private, err)
-			}
-			if err := atomicfile.Write(public, key.Public().PEM(), 0o644); err != nil {
-				return fault.IO("writing "+public, err)
-			}
-			made := map[string]string{"private_key": private, "public_key": public, "key_id": key.Public().ID()}
-			return a.print(made, func(w io.Writer) { fmt.Fprintf(w, "made %s and %s\n%s\n", private, public, key.Public().ID()) })
-		},
-	}
-	c.Flags().StringVar(&algorithm, "algorithm", "ecdsa-p256", "ecdsa-p256 or ed25519")
-	complete(c, "algorithm", "ecdsa-p256", "ed25519")
-	return c
-}
-
-// newPassphrase is that of a key to be made, typed twice.
-func (a *app) newPassphrase(ctx context.Context, file string) (string, error) {
-	if passphrase, set := os.LookupEnv("AIR_KEY_PASSPHRASE"); set {
-		return passphrase, nil
-	}
-	first, err := a.typePassphrase(ctx, "passphrase for "+file)
-	if err != nil {
-		return "", err
-	}
-	again, err := a.typePassphrase(ctx, "the same again")
-	if err == nil && again != first {
-		err = fault.New(fault.InvalidInput, "passphrase", "the two passphrases differ").WithHint("nothing was written: try again")
-	}
-	return first, err
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/aircoding/air/capabilities"
+	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/trust"
 )
 
@@ -17,8 +18,9 @@ func (a *app) verifyCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify REF | ID[@DIGEST]",
 		Short: "Say whose signature a capability carries",
-		Long: "Verify all bytes of a capability and its signatures: those that a registry has of a reference, or those that were\n" +
-			"installed with an id, offline. Ends with 3 where no publisher that you trust has signed it.",
+		Long: "Verify all bytes of a capability and its signatures: those that a registry has of a reference now, which are recorded\n" +
+			"for what is installed of it, or those that were installed with an id, offline. Ends with 3 where no publisher that\n" +
+			"you trust has signed it.",
 		Example:           "  air verify csv-insight\n  air verify 127.0.0.1:5000/acme/csv-insight:0.1.0 --key acme.pub --plain-http",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeInstalled,
@@ -37,7 +39,7 @@ func (a *app) verifyCommand() *cobra.Command {
 			}
 			signer, reasons := c.signer(trusted)
 			if signer == nil {
-				return noSignature(c.Manifest.CapabilityID+"@"+c.Digest, reasons)
+				return noSignature(c.Manifest.CapabilityID+"@"+c.Digest, key, reasons)
 			}
 			out := map[string]any{
 				"capability_id": c.Manifest.CapabilityID, "version": c.Manifest.Version, "digest": c.Digest,
@@ -75,21 +77,33 @@ type signedCapability struct {
 	signatures [][]byte
 }
 
-// signed finds an installed capability with its signatures, or one in a registry.
+// signed finds an installed capability with its signatures, or one in a registry with those
+// that it has now, which are then recorded for what is installed of it.
 func (a *app) signed(ctx context.Context, at place, arg string, transport *transportFlags) (signedCapability, error) {
 	c, err := a.resolve(ctx, at, arg, transport)
 	if err != nil {
 		return signedCapability{}, err
 	}
+	id := c.Manifest.CapabilityID
 	if c.Place == capabilities.UserInstalled {
-		i, err := store(at).Get(c.Manifest.CapabilityID, c.Digest)
+		i, err := store(at).Get(id, c.Digest)
 		return signedCapability{c, i.Signatures}, err
 	}
 	if c.Reference == "" {
 		return signedCapability{Found: c}, nil // a folder has none
 	}
-	signatures, err := signaturesOf(ctx, a.ociClient(at, arg, transport), arg, c.Digest)
-	return signedCapability{c, signatures}, err
+	signatures, err := fetchSignatures(ctx, at, a.ociClient(at, arg, transport), arg, c.Digest)
+	if err != nil {
+		return signedCapability{}, err
+	}
+	recorded, err := countingFirst(at, subject(id, c.Digest, c.Reference), signatures)
+	if err != nil {
+		return signedCapability{}, err
+	}
+	if _, err := store(at).AddSignatures(ctx, id, c.Digest, recorded); err != nil && !fault.Is(err, fault.NotFound) {
+		return signedCapability{}, err
+	}
+	return signedCapability{c, signatures}, nil
 }
 
 // signer is the first of the publishers whose signature counts; reasons say why there is

@@ -126,15 +126,13 @@ func (a *app) lifecycle(at place) (*capabilities.Lifecycle, error) {
 	if err != nil {
 		return nil, err
 	}
-	signatures := judgeSignatures(at)
 	return capabilities.New(capabilities.LifecycleConfig{
 		Store:             store(at),
 		Project:           at.project,
 		Events:            events,
 		Accepted:          func(content []byte) bool { return accepted.Covers("capabilities.yaml", content) },
 		AcceptedLock:      func(content []byte) bool { return accepted.Covers(capabilities.LockFile, content) },
-		Signer:            signatures.signer,
-		WhyUnsigned:       signatures.whyUnsigned,
+		Signer:            judgeSignatures(at).signer,
 		Policy:            policy,
 		Dependencies:      a.doctor(at).Check,
 		NewImplementation: newGuest(a.pool(at)),
@@ -147,12 +145,13 @@ func (a *app) doctor(at place) *doctor.Doctor {
 }
 
 // projectLifecycle is lifecycle for verbs that need a project.
-func (a *app) projectLifecycle() (*capabilities.Lifecycle, error) {
+func (a *app) projectLifecycle() (place, *capabilities.Lifecycle, error) {
 	at, err := a.needProject()
 	if err != nil {
-		return nil, err
+		return at, nil, err
 	}
-	return a.lifecycle(at)
+	l, err := a.lifecycle(at)
+	return at, l, err
 }
 
 // builtins are the native tools, declared by the manifests embedded in resources.

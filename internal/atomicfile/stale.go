@@ -14,12 +14,21 @@ import (
 // stays; the time covers the moment between creating and locking it, and can be 0 where no
 // other process writes. A missing folder has none.
 func RemoveStale(dir string, after time.Duration) error {
+	return removeStale(dir, tempPrefix, after)
+}
+
+// RemoveStaleOf is RemoveStale of one file's writers only, for folders that others use too.
+func RemoveStaleOf(path string, after time.Duration) error {
+	return removeStale(filepath.Dir(path), prefixOf(path), after)
+}
+
+func removeStale(dir, prefix string, after time.Duration) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	for _, e := range entries {
-		if e.Type().IsRegular() && strings.HasPrefix(e.Name(), tempPrefix) {
+		if e.Type().IsRegular() && strings.HasPrefix(e.Name(), prefix) {
 			err = errors.Join(err, removeIfStale(filepath.Join(dir, e.Name()), after))
 		}
 	}

@@ -44,7 +44,7 @@ func TestSigstoreVerifiesWhatWeSign(t *testing.T) {
 }
 
 func TestWeVerifyWhatSigstoreSigns(t *testing.T) {
-	statement := `{"_type":"https://in-toto.io/Statement/v1","subject":[{"name":"x","digest":{"sha256":"` + digest[7:] + `"}}],"predicateType":"` + trust.PredicateType + `","predicate":{}}`
+	statement := `{"_type":"https://in-toto.io/Statement/v1","subject":[{"name":"x","digest":{"sha256":"` + digest[7:] + `"}}],"predicateType":"https://sigstore.dev/cosign/sign/v1","predicate":{}}`
 	for _, algorithm := range []common.PublicKeyDetails{
 		common.PublicKeyDetails_PKIX_ECDSA_P256_SHA_256, common.PublicKeyDetails_PKIX_ED25519, common.PublicKeyDetails_PKIX_ED25519_PH,
 	} {

@@ -43,7 +43,7 @@ func verdictWords(id string, verdicts []Verdict) string {
 			words += " (" + detail + ")"
 		}
 		if v.State != Present && len(v.Install) > 0 {
-			words += " (air doctor --fix would run: " + text.Line(strings.Join(v.Install, " "), 200) + ")"
+			words += " (air doctor --fix would run: " + text.Line(strings.Join(v.Install, "; "), 200) + ")"
 		}
 		if v.State != Present && v.Disallowed != "" {
 			words += " (never installed by air: " + text.Line(v.Disallowed, 200) + ")"
@@ -51,31 +51,4 @@ func verdictWords(id string, verdicts []Verdict) string {
 		return words
 	}
 	return "not checked"
-}
-
-// signerWords names who signed, as the person calls them.
-func signerWords(s *Signer) string {
-	switch {
-	case s == nil:
-		return "none"
-	case s.Name == "":
-		return text.Line(s.KeyID, 100)
-	}
-	return fmt.Sprintf("%s (%s, a key you trust)", text.Line(s.Name, 64), text.Line(s.KeyID, 100))
-}
-
-func trustWords(t TrustLevel) string {
-	switch t {
-	case ProjectLocal:
-		return "  (came with this project's files)"
-	case UserInstalled:
-		return "  (installed by you; nobody vouches for it)"
-	case Untrusted:
-		return "  (nobody vouches for it)"
-	case VerifiedPublisher:
-		return "  (signed by a publisher whom you trust for it)"
-	case BuiltIn:
-		return "  (part of air)"
-	}
-	return ""
 }
