@@ -35,6 +35,7 @@ type archive struct {
 	small map[string][]byte  // oci-layout and index.json
 	names map[string]bool    // all that were there
 	read  int64              // bytes that blob has returned
+	limit int64              // bytes that are decompressed
 }
 
 type section struct{ offset, size int64 }
@@ -48,7 +49,7 @@ func openArchive(ctx context.Context, r io.Reader, dir string) (*archive, error)
 	if err != nil {
 		return nil, localError(err)
 	}
-	a := &archive{file: f, blobs: map[string]section{}, small: map[string][]byte{}, names: map[string]bool{}}
+	a := &archive{file: f, limit: maxArchive, blobs: map[string]section{}, small: map[string][]byte{}, names: map[string]bool{}}
 	if err := os.Remove(f.Name()); err != nil {
 		a.close()
 		return nil, localError(err)
@@ -98,7 +99,7 @@ func (a *archive) readAll(r io.Reader) error {
 }
 
 func (a *archive) readTar(r io.Reader) error {
-	in := bufio.NewReader(&boundedReader{r, maxArchive})
+	in := bufio.NewReader(&boundedReader{r, a.limit})
 	if _, err := in.Peek(tarBlock); errors.Is(err, io.EOF) {
 		return fail(KindInvalid, hintNotArchive, "this is no archive")
 	}

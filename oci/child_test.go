@@ -58,6 +58,10 @@ func childsWork(c *Client, kind, ref string) error {
 		_, err := c.Push(context.Background(), ref, big(), PushOptions{Force: true, Compress: os.Getenv("AIR_TEST_COMPRESS")})
 		return err
 	}
+	if kind == "load" {
+		_, err := Load(context.Background(), os.Stdin, os.Getenv("AIR_TEST_DIR"))
+		return err
+	}
 	_, err := c.Pull(context.Background(), ref)
 	return err
 }

@@ -41,7 +41,7 @@ func TestUnfinishedBodiesEnd(t *testing.T) {
 		{"another host", open, "POST", "/v2/x/blobs/uploads/", "evil.example", 403},
 		{"a write without the token", token, "POST", "/v2/x/blobs/uploads/", "localhost", 401},
 		{"a beginning", open, "POST", "/v2/x/blobs/uploads/", "localhost", 202},
-		{"no such thing", open, "PATCH", "/v2/x/blobs/uploads/abc", "localhost", 404},
+		{"no such thing", open, "PATCH", "/v2/x/blobs/uploads/YWJj", "localhost", 404},
 		{"a manifest", open, "PUT", "/v2/x/manifests/1", "localhost", 400},
 	} {
 		conn := openRequest(t, c.addr, c.method, c.path, c.host)
@@ -52,6 +52,7 @@ func TestUnfinishedBodiesEnd(t *testing.T) {
 			t.Errorf("%s: got %v, %v, want %d", c.name, resp, err, c.code)
 			continue
 		}
+		_ = resp.Body.Close()
 		if _, err := io.Copy(io.Discard, in); err != nil { // the answer's text, and then the end
 			t.Errorf("%s: the connection stays: %v", c.name, err)
 		}
@@ -76,6 +77,7 @@ func TestConnectionsAreKept(t *testing.T) {
 			t.Fatalf("got %v, %v", resp, err)
 		}
 		_, _ = io.Copy(io.Discard, resp.Body)
+		_ = resp.Body.Close()
 		time.Sleep(200 * time.Millisecond)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -65,6 +66,37 @@ func TestPullKilledAtManyPoints(t *testing.T) {
 	// What was on its way when the child died was sent and is lost.
 	if sent.Load() > total*2 {
 		t.Errorf("sent %d bytes for %d", sent.Load(), total)
+	}
+}
+
+// Kill -9 while a load reads its archive and moves it into the cache, again and again:
+// nothing of the archive stays but whole blobs, and the next load is through.
+func TestLoadKilledAtManyPoints(t *testing.T) {
+	plain := unzstd(t, mustSave(t, "", kept(t, large(), "", `{"a":1}`)))
+	dir := t.TempDir()
+	for kills := range 10 {
+		cmd := runChild(t, "load", "", dir)
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		_, _ = in.Write(plain[:len(plain)*min(kills+1, 5)/5])
+		if kills >= 4 {
+			_ = in.Close()
+			time.Sleep(time.Duration(kills-4) * 5 * time.Millisecond)
+		}
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		wantWhole(t, dir)
+		wantNoRest(t, dir)
+	}
+	wantBundle(t, mustLoad(t, plain, dir)[0].Pulled, large())
+	wantWhole(t, dir)
+	if left, _ := filepath.Glob(filepath.Join(dir, "sha256", "*.partial")); len(left) != 0 {
+		t.Errorf("left %q", left)
 	}
 }
 

@@ -2,6 +2,7 @@ package oci
 
 import (
 	"context"
+	"errors"
 	"io"
 	"slices"
 )
@@ -19,7 +20,11 @@ type Loaded struct {
 // archive that holds anything but bundles and what refers to them is refused as a whole.
 func Load(ctx context.Context, r io.Reader, cacheDir string) ([]Loaded, error) {
 	loaded, err := load(ctx, r, cacheDir)
-	return loaded, during("loading an archive", "", err)
+	err = during("loading an archive", "", err)
+	if e := (*Error)(nil); errors.As(err, &e) && e.Kind == KindDiskFull {
+		e.Hint = "make room on the disk and try again" // no download is to continue
+	}
+	return loaded, err
 }
 
 func load(ctx context.Context, r io.Reader, cacheDir string) ([]Loaded, error) {

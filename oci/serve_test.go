@@ -197,13 +197,9 @@ func TestBlobLimitOfARepositoryCalledManifests(t *testing.T) {
 func TestTemporaryFolderGoes(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
-	ctx, cancel := context.WithCancel(t.Context())
-	err := Serve(ctx, ServeOptions{Ready: func(addr string) {
-		postBlob(t, addr, "x", "something")
-		cancel()
-	}})
-	if left := tree(t, dir); err != nil || len(left) != 1 {
-		t.Errorf("left %q, %v", left, err)
+	t.Run("while it runs", func(t *testing.T) { postBlob(t, serveTest(t, ServeOptions{}), "x", "something") })
+	if left := tree(t, dir); len(left) != 1 {
+		t.Errorf("left %q", left)
 	}
 }
 

@@ -31,16 +31,14 @@ func atOnce(n int, do func(i int)) {
 func TestMeterUnderConcurrency(t *testing.T) {
 	s := newStore(t)
 	ctx := t.Context()
-	manifest := []byte(`{"schemaVersion":2,"x":"` + strings.Repeat("y", 1<<20) + `"}`)
+	manifest := []byte(`{"schemaVersion":2,"x":"` + strings.Repeat("y", 100_000) + `"}`)
 	blob := bytes.Repeat([]byte("b"), 100_000)
-	for range 3 {
+	for range 2 {
 		var failed error
 		var mu sync.Mutex
 		atOnce(16, func(i int) {
 			_, err := s.PushManifest(ctx, "a/b", fmt.Sprint("t", i%4), manifest, "application/x")
-			if i%4 == 0 && errors.Is(s.DeleteTag(ctx, "a/b", "t1"), ociregistry.ErrManifestUnknown) {
-				runtime.Gosched()
-			}
+			_ = s.DeleteTag(ctx, "a/b", "t1") // somebody else may have
 			_, blobErr := s.PushBlob(ctx, "a/b", ociregistry.Descriptor{Digest: digestOf(blob), Size: int64(len(blob))}, bytes.NewReader(blob))
 			mu.Lock()
 			failed = errors.Join(failed, err, blobErr)

@@ -28,6 +28,9 @@ func (a *app) loadCommand() *cobra.Command {
 			}
 			installed, err := a.load(cmd.Context(), at, args[0])
 			if err != nil {
+				for _, i := range installed {
+					a.warn("%s %s is installed, %s", i.CapabilityID, i.Version, i.Digest)
+				}
 				return err
 			}
 			return a.print(installed, func(w io.Writer) {
@@ -47,9 +50,9 @@ func (a *app) load(ctx context.Context, at place, file string) ([]capabilities.I
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.Open(path)
+	f, err := openArchive(ctx, path)
 	if err != nil {
-		return nil, fault.New(fault.InvalidInput, "input_file", "reading the archive: %w", err)
+		return nil, err
 	}
 	defer f.Close()
 	loaded, err := oci.Load(ctx, f, downloads(at))
@@ -71,4 +74,39 @@ func (a *app) load(ctx context.Context, at place, file string) ([]capabilities.I
 		all = append(all, i)
 	}
 	return all, nil
+}
+
+// openArchive opens a file, or a pipe, whose other end may never come: what reads it is
+// left behind when ctx ends.
+func openArchive(ctx context.Context, path string) (io.ReadCloser, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, fault.New(fault.InvalidInput, "input_file", "reading the archive: %w", err).
+			WithHint("air load takes a file that air save wrote; air pull takes a reference, air install a folder")
+	case info.IsDir():
+		return nil, fault.New(fault.InvalidInput, "input_file", "reading the archive: %s is a folder", path).
+			WithHint("air install takes the folder of a capability; an OCI image layout comes as tar: tar -C FOLDER -cf FILE .")
+	}
+	r, w := io.Pipe()
+	go func() {
+		f, err := os.Open(path)
+		if err == nil {
+			_, err = io.Copy(w, f)
+			_ = f.Close() // it was only read
+		}
+		_ = w.CloseWithError(err)
+	}()
+	stop := context.AfterFunc(ctx, func() { _ = r.CloseWithError(context.Cause(ctx)) })
+	return archiveStream{r, stop}, nil
+}
+
+type archiveStream struct {
+	*io.PipeReader
+	stop func() bool
+}
+
+func (s archiveStream) Close() error {
+	s.stop()
+	return s.PipeReader.Close()
 }

@@ -2,13 +2,16 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/aircoding/air/capabilities"
 	"github.com/aircoding/air/internal/atomicfile"
+	"github.com/aircoding/air/internal/fault"
 	"github.com/aircoding/air/oci"
 )
 
@@ -17,7 +20,7 @@ func (a *app) saveCommand() *cobra.Command {
 		Use:   "save ID[@DIGEST] FILE",
 		Short: "Write an installed capability to a file",
 		Long: "Write an installed capability with its signatures to one file: an OCI image layout in a tar archive that is compressed\n" +
-			"with zstd. air load installs it where there is no network.",
+			"with zstd. air load installs it where there is no network. With - as FILE it goes to stdout.",
 		Example:           "  air save csv-insight csv-insight.tar.zst",
 		Args:              cobra.ExactArgs(2),
 		ValidArgsFunction: a.completeInstalled,
@@ -34,6 +37,10 @@ func (a *app) saveCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if toStdout(args[1]) {
+				a.note("saved %s %s\n%s", id, saved.Version, saved.Digest)
+				return nil
+			}
 			return a.print(saved, func(w io.Writer) { fmt.Fprintf(w, "saved %s %s\n%s\n", id, oneLine(saved.Version), saved.Digest) })
 		},
 	}
@@ -48,8 +55,25 @@ func (a *app) save(ctx context.Context, at place, id, digest, file string) (capa
 	if err != nil {
 		return i, err
 	}
-	err = atomicfile.WriteFrom(file, 0o644, func(w io.Writer) error {
-		return oci.Save(ctx, w, downloads(at), c.Kept(i))
-	})
+	write := func(w io.Writer) error { return oci.Save(ctx, w, downloads(at), c.Kept(i)) }
+	if toStdout(file) {
+		return i, a.saveToStdout(write)
+	}
+	_ = atomicfile.RemoveStaleOf(file, time.Hour) // what stays is in nobody's way
+	err = atomicfile.WriteFrom(file, 0o644, write)
+	if errors.Is(err, atomicfile.ErrSpecial) {
+		err = fault.New(fault.InvalidInput, "output_file", "%w", err).WithHint("air save ID - writes to stdout, which may be a pipe")
+	}
 	return i, err // which names the file
+}
+
+func toStdout(file string) bool { return file == "-" || file == "/dev/stdout" }
+
+func (a *app) saveToStdout(write func(io.Writer) error) error {
+	if isTerminal(a.stdout) {
+		return fault.New(fault.InvalidInput, "output_file", "stdout is a terminal, and an archive is no text").
+			WithHint("name a file, or send it on: air save ID - | ssh HOST air load /dev/stdin")
+	}
+	a.printed = true
+	return write(a.stdout)
 }

@@ -35,7 +35,7 @@ func TestConformance(t *testing.T) {
 		args  []string
 		token string
 	}{
-		{name: "in memory"},
+		{name: "in a temporary folder"},
 		{name: "in a folder", args: []string{"--dir", t.TempDir()}},
 		{name: "with a token", args: []string{"--dir", t.TempDir()}, token: "s3cret"},
 		{name: "private", args: []string{"--private"}, token: "s3cret"},
