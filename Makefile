@@ -51,6 +51,7 @@ bench:
 	{ CGO_ENABLED=0 go test -run '^$$' -bench . -benchtime 1x -timeout 60m ./wasmtests/bench && \
 		CGO_ENABLED=0 go test -run '^$$' -bench RewriterCost -benchtime 1x ./runtime/engine/wazero && \
 		CGO_ENABLED=0 go test -run '^$$' -bench Pull256MiB -benchtime 1x ./oci && \
+		CGO_ENABLED=0 go test -run '^$$' -bench Load/signed -benchtime 1x ./capabilities && \
 		CGO_ENABLED=0 go test -p 1 -run '^$$' -bench 'ListRecursive|ReadRange|RunTrue|Status' -benchtime 1x ./builtin/fs ./builtin/git ./runtime/runner; } | go run ./wasmtests/bench/table
 
 fuzz:

@@ -3,6 +3,7 @@ package capabilities
 import (
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/aircoding/air/internal/text"
@@ -54,15 +55,23 @@ func (s Status) vouched(trust TrustLevel, signer *Signer) Status {
 
 // WriteStatuses writes a table for people.
 func WriteStatuses(w io.Writer, all []Status) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	var b strings.Builder
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "CAPABILITY\tVERSION\tSTATE\tTRUST\tDIGEST\tSOURCE")
 	for _, s := range all {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", s.ID, s.Version, s.State, s.TrustLevel, shortDigest(s.Digest), s.Source)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	rows := strings.SplitAfter(b.String(), "\n")
+	for i, s := range all { // a reason is no row of the table
 		if s.Reason != "" {
-			fmt.Fprintf(t, "  %s\n", s.Reason)
+			rows[i+1] += "  " + s.Reason + "\n"
 		}
 	}
-	return t.Flush()
+	_, err := io.WriteString(w, strings.Join(rows, ""))
+	return err
 }
 
 func shortDigest(digest string) string {
