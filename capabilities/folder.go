@@ -31,6 +31,9 @@ func openFolder(dir string) (*folder, error) {
 	if err != nil {
 		return nil, err
 	}
+	if info, err := os.Stat(abs); err == nil && !info.IsDir() { // a pipe would be waited for
+		return nil, fault.New(fault.InvalidInput, "no_folder", "bundle %s is no folder", dir).WithHint("want a folder with %s or %s", manifestJSON, manifestMD)
+	}
 	root, err := os.OpenRoot(abs)
 	if err != nil {
 		kind := fault.InvalidInput

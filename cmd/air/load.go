@@ -65,10 +65,8 @@ func (a *app) load(ctx context.Context, at place, file string) ([]capabilities.I
 		if err != nil {
 			return all, err
 		}
-		if _, known := keptSignatures(at, i.Digest); !known {
-			if err := keepSignatures(at, i.Digest, one.Signatures); err != nil {
-				return all, err
-			}
+		if err := keepSignatures(at, "", i.Digest, one.Signatures); err != nil {
+			return all, err
 		}
 		a.compileAhead(ctx, at, i)
 		all = append(all, i)

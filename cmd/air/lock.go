@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -12,6 +15,7 @@ import (
 
 	"github.com/aircoding/air/capabilities"
 	"github.com/aircoding/air/internal/fault"
+	"github.com/aircoding/air/internal/regular"
 	"github.com/aircoding/air/runtime/event"
 )
 
@@ -72,13 +76,33 @@ func (a *app) lock(ctx context.Context, at place, l *capabilities.Lifecycle, yes
 	if err != nil {
 		return err
 	}
+	shown, err := a.lockText(at)
+	if err != nil {
+		return err
+	}
 	if losses := before.Losses(lock); len(losses) > 0 {
 		a.warn("%s would lose:\n  - %s", capabilities.LockFile, strings.Join(losses, "\n  - "))
 		if err := a.confirm(ctx, "Replace the lock?", yes); err != nil {
 			return err
 		}
 	}
+	now, err := a.lockText(at)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(now, shown) {
+		return fault.New(fault.Conflict, "changed_meanwhile", "%s changed while you were asked", capabilities.LockFile).WithHint("air accept shows what it is now")
+	}
 	return a.writeLock(ctx, at, lock)
+}
+
+// lockText is the lock that is there, nil where none is.
+func (a *app) lockText(at place) ([]byte, error) {
+	text, err := regular.Read(at.project.Shared(capabilities.LockFile), capabilities.MaxLock, false)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return text, fault.IO("reading the lock", err)
 }
 
 // writeLock replaces the lock. Who ran this has accepted what it says.

@@ -31,17 +31,17 @@ func (a *app) restore(ctx context.Context, transport *transportFlags) error {
 		}
 		return err
 	})
-	if err != nil {
+	if err != nil && len(restored) == 0 {
 		return err
 	}
 	if proposed, err := l.Proposed(ctx); err == nil && len(proposed) > 0 {
 		a.note("air enable asks about each that is not enabled here")
 	}
-	return a.print(restored, func(w io.Writer) {
+	return errors.Join(err, a.print(restored, func(w io.Writer) {
 		for _, i := range restored {
 			fmt.Fprintf(w, "%s %s\n%s\n", i.CapabilityID, oneLine(i.Version), i.Digest)
 		}
-	})
+	}))
 }
 
 // eachOf does something for each, also where it fails for some: of several failures each is

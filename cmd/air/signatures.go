@@ -71,7 +71,7 @@ func fetchSignatures(ctx context.Context, at place, client *oci.Client, ref, dig
 			signatures = append(signatures, r.Content)
 		}
 	}
-	return signatures, keepSignatures(at, digest, signatures)
+	return signatures, keepSignatures(at, repositoryOf(ref), digest, signatures)
 }
 
 // pull brings a bundle with its signatures. What is wholly cached needs no registry, where
@@ -81,12 +81,12 @@ func (a *app) pull(ctx context.Context, at place, client *oci.Client, ref string
 	if err != nil {
 		return pulled, nil, err
 	}
-	signatures, known := keptSignatures(at, pulled.Digest)
+	signatures, known := keptSignatures(at, repositoryOf(ref), pulled.Digest)
 	if pulled.Contacted || !known {
 		fetched, err := fetchSignatures(ctx, at, client, ref, pulled.Digest)
 		switch {
 		case err == nil:
-			signatures = fetched
+			signatures = append(fetched, signatures...)
 		case ctx.Err() != nil:
 			return pulled, nil, err
 		default:

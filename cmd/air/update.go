@@ -48,21 +48,21 @@ func (a *app) updateCommand() *cobra.Command {
 				}
 				return err
 			})
-			if err != nil {
+			if err != nil && len(updated) == 0 {
 				return err
 			}
-			return a.print(updated, func(w io.Writer) {
+			return errors.Join(err, a.print(updated, func(w io.Writer) {
 				for _, s := range updated {
 					fmt.Fprintf(w, "%s %s\n%s\n", s.ID, s.Version, s.Digest)
 				}
 				if len(updated) == 0 {
 					fmt.Fprintln(w, "nothing is enabled here")
 				}
-			})
+			}))
 		},
 	}
 	transport.add(c)
-	c.Flags().BoolVar(&dryRun, "dry-run", false, "show what would change, and change nothing; ends with 1 where something would")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "install it and show what would change here, and change nothing here; ends with 1 where something would")
 	c.Flags().BoolVar(&yes, "yes", false, "accept what is shown without asking")
 	return c
 }

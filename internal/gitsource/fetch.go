@@ -14,6 +14,9 @@ import (
 // maxTime is for fetching a repository. A context ends it earlier.
 const maxTime = 10 * time.Minute
 
+// maxListTime is for listing the files of a fetched commit.
+const maxListTime = 30 * time.Second
+
 // Program is the git of this machine.
 type Program struct {
 	File   string // absolute
@@ -25,10 +28,11 @@ type Program struct {
 type Repository struct {
 	Commit string // the whole name
 
-	program Program
-	source  Source
-	dir     string
-	maxPack int64
+	program     Program
+	source      Source
+	dir         string
+	maxPack     int64
+	maxListTime time.Duration
 }
 
 const fetched = "refs/air/fetched"
@@ -42,7 +46,7 @@ func fetchUpTo(ctx context.Context, p Program, dir string, s Source, limit int64
 	ctx, cancel := context.WithTimeoutCause(ctx, maxTime,
 		fault.New(fault.Timeout, "git_time", "fetching %s took more than %s", s.URL, maxTime))
 	defer cancel()
-	r := &Repository{program: p, source: s, dir: dir, maxPack: limit}
+	r := &Repository{program: p, source: s, dir: dir, maxPack: limit, maxListTime: maxListTime}
 	format := "--object-format=sha1"
 	if len(s.Rev) == 64 && s.Pinned() {
 		format = "--object-format=sha256"

@@ -275,6 +275,24 @@ func unhex(t *testing.T, s string) []byte {
 	return out
 }
 
+// A few trees, each twice in the next, stand for more folders than can be walked.
+func TestTreeBomb(t *testing.T) {
+	r := newRepo(t, map[string]string{"c": "1"})
+	tree := r.gitWith("", "hash-object", "-t", "tree", "-w", "--stdin")
+	for range 45 {
+		id := string(unhex(t, tree))
+		tree = r.gitWith("40000 a\x00"+id+"40000 b\x00"+id, "hash-object", "-t", "tree", "-w", "--stdin", "--literally")
+	}
+	r.commitTree("40000 assets\x00" + string(unhex(t, tree)))
+	got, err := fetchArg(t, machine(t, nil), r.dir+"@odd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got.maxListTime = 300 * time.Millisecond
+	_, err = extract(t, got, roomy, "assets")
+	wantFault(t, err, fault.ResourceExhausted, "repository_size", "took more than")
+}
+
 func TestBounds(t *testing.T) {
 	r := newRepo(t, map[string]string{"assets/a": "12345", "assets/b": "123", "c": "1"})
 	got := mustFetch(t, r.dir)

@@ -116,8 +116,15 @@ func (r *Repository) git(ctx context.Context, out io.Writer, args ...string) err
 
 // list is git for what prints names.
 func (r *Repository) list(ctx context.Context, args ...string) (string, error) {
+	// A few small trees that hold each other stand for more folders than can be walked.
+	ctx, cancel := context.WithTimeoutCause(ctx, r.maxListTime,
+		fault.New(fault.ResourceExhausted, "repository_size", "listing %s took more than %s", r.source.URL, r.maxListTime))
+	defer cancel()
 	out := &full{limit: maxList}
 	err := r.git(ctx, out, args...)
+	if err != nil && ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
 	if out.over {
 		return "", fault.New(fault.ResourceExhausted, "repository_size", "the repository has too many files in the folder")
 	}
