@@ -164,6 +164,7 @@ func TestSecretsOfAForm(t *testing.T) {
 // A manifest that lies about a size costs its own pull, and nobody's blob or download.
 func TestALieAboutASizeRemovesNothing(t *testing.T) {
 	s, c := newServer(t), plainClient(t)
+	mustPush(t, c, s.ref(":0"), hello()) // all that the lies are not about is there
 	mustPush(t, c, s.ref(":1"), big())
 	whole, err := c.Pull(context.Background(), s.ref(":1"))
 	if err != nil {
