@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -59,12 +58,11 @@ func (a *app) save(ctx context.Context, at place, id, digest, file string) (capa
 	if toStdout(file) {
 		return i, a.saveToStdout(write)
 	}
-	_ = atomicfile.RemoveStaleOf(file, time.Hour) // what stays is in nobody's way
-	err = atomicfile.WriteFrom(file, 0o644, write)
-	if errors.Is(err, atomicfile.ErrSpecial) {
-		err = fault.New(fault.InvalidInput, "output_file", "%w", err).WithHint("air save ID - writes to stdout, which may be a pipe")
+	if err := atomicfile.CheckTarget(file); err != nil {
+		return i, fault.New(fault.InvalidInput, "output_file", "%w", err).WithHint("air save ID - writes to stdout, which may be a pipe")
 	}
-	return i, err // which names the file
+	_ = atomicfile.RemoveStaleOf(file, time.Hour)      // what stays is in nobody's way
+	return i, atomicfile.WriteFrom(file, 0o644, write) // its error names the file
 }
 
 func toStdout(file string) bool { return file == "-" || file == "/dev/stdout" }

@@ -16,6 +16,15 @@ const tempPrefix = ".tmp-"
 // ErrSpecial is the error for a path where a device, a pipe or a socket is.
 var ErrSpecial = errors.New("a device, pipe or socket is there, and is not replaced")
 
+// CheckTarget refuses a path that a person names where something is that is no file: to
+// replace a device or a pipe is never meant. In AIR's own folders it is in the way.
+func CheckTarget(path string) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return fmt.Errorf("writing %s: %w", path, ErrSpecial)
+	}
+	return nil
+}
+
 // Write replaces path with data: temporary file in the same folder, fsync, rename,
 // fsync of the folder. Missing parents are created with mode 0700. What writers that were
 // killed left in the folder an hour ago or earlier goes.
@@ -29,13 +38,10 @@ func Write(path string, data []byte, mode os.FileMode) error {
 
 // WriteFrom is Write for content that is produced piece by piece, in folders of any size:
 // it does not look for what others left. When fill fails nothing is left behind and path is
-// as it was; so it stays where it is no file. A writer that is killed leaves its temporary
+// as it was. A writer that is killed leaves its temporary
 // file, see RemoveStale.
 func WriteFrom(path string, mode os.FileMode, fill func(io.Writer) error) error {
 	dir := filepath.Dir(path)
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
-		return fmt.Errorf("writing %s: %w", path, ErrSpecial)
-	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/aircoding/air/internal/atomicfile"
 )
 
-// What is no file is not replaced by one, nor is what a link leads to such a thing.
-func TestDevicesAndPipesStay(t *testing.T) {
+// What is no file is refused where a person names it, and so is a link to such a thing.
+func TestDevicesAndPipesAreNoTarget(t *testing.T) {
 	dir := t.TempDir()
 	pipe, link, null := filepath.Join(dir, "pipe"), filepath.Join(dir, "link"), filepath.Join(dir, "null")
 	if err := errors.Join(syscall.Mkfifo(pipe, 0o600), os.Symlink("pipe", link), os.Symlink("/dev/null", null)); err != nil {
@@ -24,7 +24,7 @@ func TestDevicesAndPipesStay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := atomicfile.Write(path, []byte("x"), 0o600); !errors.Is(err, atomicfile.ErrSpecial) {
+		if err := atomicfile.CheckTarget(path); !errors.Is(err, atomicfile.ErrSpecial) {
 			t.Errorf("%s: got %v", path, err)
 		}
 		if after, err := os.Lstat(path); err != nil || after.Mode() != before.Mode() {
