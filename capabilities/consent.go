@@ -45,10 +45,26 @@ func (l *Lifecycle) adopt(ctx context.Context, c Found, how adoption, confirm fu
 		return Status{}, err
 	}
 	s, err := l.activate(ctx, c, verdicts, agreed)
+	if fault.Is(err, fault.Conflict) {
+		return l.unlessSame(ctx, c, how, err)
+	}
 	if err != nil {
 		return s, err
 	}
 	return s, l.keepOnly(ctx, c)
+}
+
+// unlessSame is no conflict where what was agreed to meanwhile, in another process, is the
+// very same.
+func (l *Lifecycle) unlessSame(ctx context.Context, c Found, how adoption, conflict error) (Status, error) {
+	now, err := l.consents(ctx, c.Manifest.CapabilityID)
+	if err != nil {
+		return Status{}, err
+	}
+	if s, settled, err := l.settled(ctx, now, c, how); settled {
+		return s, err
+	}
+	return Status{}, conflict
 }
 
 // settled reports whether c is in use as it is, so that there is nothing to ask, and then
